@@ -1,0 +1,183 @@
+// The backward pass: which node runs when, and what becomes of gradients on their way.
+#include <algorithm>
+
+#include "core/tape.hpp"
+#include "core/tape_internal.hpp"
+#include "core/reduction.hpp"
+
+namespace ledger {
+
+const Rule kAccumulateGrad{"accumulation into .grad", "torch/csrc/autograd/functions/accumulate_grad.h"};
+constexpr Rule kSeed{"start of the backward pass", "torch/autograd/__init__.py: _make_grads"};
+constexpr Rule kGradientSum{"sum of two gradients", "torch/csrc/autograd/input_buffer.cpp"};
+
+// One call of the engine: nodes that wait for gradients, and the gradients they have.
+struct Engine {
+  struct Pending {
+    Node* node;
+    std::uint32_t missing = 0;  // consumers that have not run yet
+    std::array<Tensor, 2> grads{};
+    std::uint32_t task_before = 0, index_before = 0;  // of the surrounding call, to put back
+  };
+  // Nodes that are ready; the one created last runs first, parameters at once.
+  struct Ready {
+    std::uint32_t sequence, order, pending;
+    bool operator<(const Ready& other) const {
+      return sequence != other.sequence ? sequence < other.sequence : order > other.order;
+    }
+  };
+
+  Tape& tape;
+  std::uint32_t task;
+  std::vector<Pending> pending{};
+  std::vector<Ready> ready{};
+  std::uint32_t order = 0;
+
+  std::uint32_t find(Node* node) {
+    if (node->task == task) return node->task_index;
+    Pending made{node, 0, {}, node->task, node->task_index};
+    node->task = task;
+    node->task_index = static_cast<std::uint32_t>(pending.size());
+    ++node->refs;
+    pending.push_back(std::move(made));
+    return node->task_index;
+  }
+
+  void count_consumers(Node* root) {
+    find(root);
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+      Node* node = pending[i].node;
+      for (std::size_t k = 0; k < node->edge_count; ++k) {
+        if (Node* next = node->edges[k].node) {
+          const std::uint32_t at = find(next);
+          ++pending[at].missing;
+        }
+      }
+    }
+  }
+
+  void push(std::uint32_t at) {
+    ready.push_back({pending[at].node->sequence, order++, at});
+    std::push_heap(ready.begin(), ready.end());
+  }
+
+  void run(Node* root, Tensor seed) {
+    count_consumers(root);
+    pending[0].grads[0] = std::move(seed);
+    push(0);
+    while (!ready.empty()) {
+      std::pop_heap(ready.begin(), ready.end());
+      const std::uint32_t at = ready.back().pending;
+      ready.pop_back();
+      run_node(at);
+    }
+    for (Pending& p : pending) {
+      p.node->task = p.task_before;
+      p.node->task_index = p.index_before;
+      tape.release(p.node);
+    }
+  }
+
+  void run_node(std::uint32_t at) {
+    Node& node = *pending[at].node;
+    std::array<Tensor, 2> grads = std::move(pending[at].grads);
+    const Within here(tape, node.place, node.layer);
+    if (node.parameter) return accumulate_parameter(node, std::move(grads[0]));
+    if (!node.rule->backward) return;  // a leaf outside the model: nothing keeps its gradient
+
+    std::array<Tensor, kMaxEdges> results = call(node, grads);
+    tape.clear_saved(node);
+    for (std::size_t i = 0; i < node.edge_count; ++i) {
+      const Edge& edge = node.edges[i];
+      if (!edge.node) continue;
+      const std::uint32_t next = edge.node->task_index;
+      if (results[i]) add(pending[next].grads[edge.slot], std::move(results[i]));
+      if (--pending[next].missing == 0) push(next);
+    }
+  }
+
+  std::array<Tensor, kMaxEdges> call(Node& node, std::array<Tensor, 2>& grads) {
+    std::array<Tensor, kMaxSaved> saved;
+    for (std::size_t i = 0; i < node.saved_count; ++i) saved[i] = tape.unpack(node.saved[i]);
+    const Rule* rule_before = tape.rule_;
+    const bool in_rule_before = tape.in_backward_rule_;
+    tape.rule_ = node.rule;
+    tape.in_backward_rule_ = true;
+    BackwardCall call{tape, node, grads, saved, {}};
+    node.rule->backward(call);
+    for (Tensor& t : saved) t.reset();
+    for (std::size_t i = 0; i < node.edge_count; ++i) fit(node.edges[i], call.results[i]);
+    tape.rule_ = rule_before;
+    tape.in_backward_rule_ = in_rule_before;
+    for (Tensor& t : grads) t.reset();
+    return std::move(call.results);
+  }
+
+  // A gradient must have its input's shape and type: broadcast dimensions are summed, types cast.
+  void fit(const Edge& edge, Tensor& grad) {
+    if (!edge.node) return grad.reset();
+    if (!grad) return;
+    if (grad.shape().elements().value() != edge.shape.elements().value()) {
+      Tensor large = std::move(grad);
+      grad = sum_to(tape, std::move(large), edge.shape);
+    }
+    if (grad.dtype() != edge.dtype) {
+      Tensor other = std::move(grad);
+      grad = tape.cast_copy(other.shape(), edge.dtype, other->swapped);
+    }
+  }
+
+  // In place only into a tensor that nobody else refers to and that is no view.
+  void add(Tensor& held, Tensor grad) {
+    if (!held) {
+      held = std::move(grad);
+      return;
+    }
+    if (!held->view && held->refs == 1 && tape.live_[held->storage].tensors == 1) return;
+    const Rule* rule_before = tape.rule_;
+    const bool in_rule_before = tape.in_backward_rule_;
+    tape.rule_ = &kGradientSum;
+    tape.in_backward_rule_ = true;
+    Tensor sum = tape.output(held.shape(), held.dtype(), "sum of gradients", held->swapped);
+    tape.rule_ = rule_before;
+    tape.in_backward_rule_ = in_rule_before;
+    held = std::move(sum);
+  }
+
+  // The first gradient is taken over as it is; later ones are added to it in place.
+  void accumulate_parameter(Node& node, Tensor grad) {
+    TensorData* parameter = node.parameter;
+    if (!grad || parameter->grad) return;
+    if (grad->storage != kNoStorage) tape.log(Event::Kind::kAccumulate, grad->storage);
+    parameter->grad = grad.release();
+  }
+};
+
+void Tape::backward(Tensor loss) {
+  const bool grad_before = grad_enabled_;
+  backward_thread_ = true;
+  grad_enabled_ = false;
+  {
+    const Rule* rule_before = rule_;
+    rule_ = &kSeed;
+    in_backward_rule_ = true;
+    Tensor seed = output(loss.shape(), loss.dtype(), "gradient of the loss");
+    in_backward_rule_ = false;
+    rule_ = rule_before;
+    Engine engine{*this, ++tasks_};
+    // The seed lives until backward() returns: the caller's list holds it.
+    engine.run(loss->node, seed);
+  }
+  backward_thread_ = false;
+  grad_enabled_ = grad_before;
+}
+
+void Tape::backward_within(Node* root, Tensor seed) {
+  const bool grad_before = grad_enabled_;
+  grad_enabled_ = false;
+  Engine engine{*this, ++tasks_};
+  engine.run(root, std::move(seed));
+  grad_enabled_ = grad_before;
+}
+
+}  // namespace ledger

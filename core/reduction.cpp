@@ -1,0 +1,80 @@
+// The choices of PyTorch's reduction kernel, as far as they allocate.
+#include "core/reduction.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ledger {
+namespace {
+
+using Int = std::int64_t;
+
+constexpr Int kMaxThreads = 512;      // of a block, divided by the vector width of an output
+constexpr Int kWarp = 32;
+constexpr Int kAccumulatorBytes = 4;  // 32-bit floats, also for 16-bit inputs
+
+Int ceil_of(Int a, Int b) { return (a + b - 1) / b; }
+
+Int last_power_of_two(Int n) {
+  Int power = 1;
+  while (power * 2 <= n) power *= 2;
+  return power;
+}
+
+}  // namespace
+
+ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool contiguous) {
+  const Int n_in = static_cast<Int>(rows.value());
+  const Int n_out = static_cast<Int>(outputs.value());
+  Int vector = 1;
+  Int dim0 = contiguous ? n_in : n_out;
+  const Int dim1 = contiguous ? n_out : n_in;
+  if (contiguous) {
+    if (n_out == 1 && dim0 > 128) dim0 /= 4;
+  } else {
+    vector = 4;
+    while (vector > 1 && n_out % vector) vector /= 2;
+    dim0 /= vector;
+  }
+  const Int threads = kMaxThreads / vector;
+  const Int d0 = dim0 < threads ? last_power_of_two(std::max<Int>(dim0, 1)) : threads;
+  const Int d1 = dim1 < threads ? last_power_of_two(std::max<Int>(dim1, 1)) : threads;
+  Int width = std::min(d0, kWarp);
+  const Int height = std::min(d1, threads / width);
+  width = std::min(d0, threads / height);
+
+  Int step_in = contiguous ? width : 1;
+  Int step_out = contiguous ? 1 : width;
+  const bool across_rows = ceil_of(n_in, step_in) >= std::min<Int>(height * 16, 256);
+  (across_rows ? step_in : step_out) *= height;
+  const Int per_thread = ceil_of(n_in, step_in);
+  const Int grid = ceil_of(n_out / vector, step_out);
+  if (!across_rows || per_thread < 256) return {};
+
+  const Device& device = tape.device();
+  const Int per_multiprocessor = static_cast<Int>(device.threads_per_multiprocessor) / (width * height);
+  const Int target = static_cast<Int>(device.multiprocessors) * per_multiprocessor;
+  if (grid > target) return {};
+  const Int blocks = std::max(std::min(ceil_of(target, grid), ceil_of(per_thread, 16)),
+                              ceil_of(per_thread, 256));
+  if (blocks <= 1) return {};
+  const Count c = tape.workings().named("c", static_cast<double>(blocks));
+  const Count lanes = contiguous ? Count(1) : Count(static_cast<double>(width * vector));
+  return {true, Count(kAccumulatorBytes) * outputs * c * lanes,
+          Count(4) * tape.workings().named("g", static_cast<double>(grid))};
+}
+
+Tensor sum_to(Tape& tape, Tensor large, Shape shape) {
+  const Count outputs = shape.elements();
+  Tensor sum = tape.output(shape, large.dtype(), "gradient summed over the broadcast");
+  const bool contiguous = shape.rank() > 1 && shape.last().value() == 1;
+  const Count rows = large.shape().elements() / outputs;
+  const ReductionScratch scratch = reduction_scratch(tape, rows, outputs, contiguous);
+  if (scratch.any) {
+    Tensor partials = tape.bytes(scratch.partials, "partial sums of a reduction");
+    Tensor counters = tape.bytes(scratch.counters, "counters of a reduction");
+  }
+  return sum;
+}
+
+}  // namespace ledger

@@ -1,0 +1,368 @@
+// The tape: an autograd that knows only sizes. Tensors, their lifetimes, the backward pass.
+//
+// A Tensor is a counted reference, so C++ scope is Python scope: a tensor dies when its last holder,
+// a variable or a node of the backward graph, lets go. Operators (core/ops) take tensors by value:
+// pass a copy and the caller goes on holding it, move it in and it dies when the operator returns,
+// as a temporary of a Python expression does. Write one operator a statement.
+//
+// What happens is written down in a Record: every storage with its working and meaning, and every
+// event in order. The allocator (core/device) reads that record; the tape knows nothing of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/pool.hpp"
+#include "core/quantity.hpp"
+
+namespace ledger {
+
+class Tape;
+struct Node;
+struct Frame;
+struct Rule;
+
+// What a storage is for, as its birth says it. The report turns roles into the parts of the page.
+enum class Role : std::uint8_t {
+  kWeight,      // a parameter
+  kBuffer,      // a buffer of the model
+  kState,       // optimizer state
+  kInput,       // ids, labels and what else the loop hands in
+  kWorkspace,   // a library's workspace, kept for ever
+  kActivation,  // put out by an operator of the forward pass
+  kGradient,    // put out by an operator of the backward pass
+  kScratch,     // an operator's own working space
+};
+
+// Everything that is known of one storage.
+struct StorageRecord {
+  Bytes bytes;                    // requested, before the allocator rounds
+  const char* what = "";          // "query states", "reduction scratch"
+  std::uint32_t place = 0;        // index into Record::places: where in the model
+  std::int16_t layer = -1;        // index of the layer, or -1
+  Role role = Role::kScratch;
+  bool cast = false;              // autocast's copy of an operand
+  const Rule* maker = nullptr;    // operator that allocated it; null for parameters and inputs
+  const Rule* saved_for = nullptr;  // first operator whose backward keeps it
+};
+
+struct Event {
+  enum class Kind : std::uint8_t {
+    kAllocate,
+    kFree,
+    kSave,        // a node of the backward graph begins to hold it
+    kUnsave,      // no node holds it any more
+    kAccumulate,  // it became a parameter's .grad
+    kMark,        // id is an index into Record::marks
+    kEmptyCache,
+  };
+  Kind kind;
+  std::uint32_t id;
+};
+
+// A border of the program: what begins here.
+struct Mark {
+  enum class Kind : std::uint8_t {
+    kLoaded, kBegin, kForward, kBackward, kBackwardEnd, kClip, kStep, kZeroGrad, kEnd
+  };
+  Kind kind;
+  int step;          // 1, 2
+  int micro_batch;   // from 0
+};
+
+struct Record {
+  std::vector<StorageRecord> storages;
+  std::vector<Event> events;
+  std::vector<Mark> marks;
+  std::vector<std::string> places;  // "layers.*.mlp.gate_proj"
+};
+
+// One operator's rule: what its backward does, and what people are told of it.
+struct BackwardCall;
+struct Rule {
+  const char* name;     // "matrix product"
+  const char* source;   // where the rule was read
+  void (*backward)(BackwardCall&) = nullptr;
+};
+
+struct TensorData {
+  std::uint32_t refs = 0;
+  std::uint32_t storage = 0;  // kNoStorage for a phantom
+  Shape shape;
+  Dtype dtype = Dtype::kFloat32;
+  std::uint8_t slot = 0;        // which output of `node`
+  bool swapped = false;         // dense, but dimensions 1 and 2 exchanged in memory
+  bool broadcast = false;       // a view that repeats one head
+  bool view = false;            // shares a storage that was made under another shape
+  bool requires_grad = false;
+  bool leaf = false;
+  bool saved = false;           // held by a node for the backward pass
+  std::uint32_t cast_slot = 0;   // index into autocast's cache, valid in this epoch only
+  std::uint32_t cast_epoch = 0;
+  Tape* tape = nullptr;
+  Node* node = nullptr;         // counted
+  TensorData* grad = nullptr;   // counted
+};
+
+// A counted reference to a tensor. Null means absent (no bias, no mask).
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(TensorData* data);
+  Tensor(const Tensor& other);
+  Tensor(Tensor&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
+  Tensor& operator=(Tensor other) noexcept;
+  ~Tensor() { reset(); }
+  void reset();
+  explicit operator bool() const { return data_ != nullptr; }
+  TensorData* operator->() const { return data_; }
+  TensorData* get() const { return data_; }
+  TensorData* release();
+  Shape shape() const { return data_->shape; }
+  Dtype dtype() const { return data_->dtype; }
+  Count dim(int i) const { return data_->shape[i]; }
+  bool needs_grad() const { return data_ && data_->requires_grad; }
+
+ private:
+  TensorData* data_ = nullptr;
+};
+
+constexpr int kMaxEdges = 4;
+constexpr int kMaxSaved = 8;
+
+// Where one input's gradient goes. Null node: this input needs none.
+struct Edge {
+  Node* node = nullptr;  // counted
+  Shape shape;
+  Dtype dtype = Dtype::kFloat32;
+  std::uint8_t slot = 0;
+};
+
+// A value kept for the backward pass, or the promise to compute it again.
+struct Saved {
+  TensorData* tensor = nullptr;  // counted
+  Frame* frame = nullptr;        // counted; set inside a checkpointed region
+  std::uint32_t number = 0;      // which of the region's saved values
+};
+
+struct Node {
+  std::uint32_t refs = 0;
+  std::uint32_t sequence = 0;  // creation number; parameters have the highest
+  const Rule* rule = nullptr;
+  std::uint32_t place = 0;
+  std::int16_t layer = -1;
+  std::uint8_t edge_count = 0, saved_count = 0, outputs = 1;
+  bool swapped = false;            // parameters of the rule
+  bool flag = false;
+  std::uint8_t number = 0;
+  Shape shape;
+  const void* context = nullptr;   // what a rule of the training room needs; not owned
+  std::array<Edge, kMaxEdges> edges{};
+  std::array<Saved, kMaxSaved> saved{};
+  TensorData* parameter = nullptr;  // of an accumulating node; not counted
+  Frame* captured = nullptr;        // arguments that live as long as the graph; counted
+  std::uint32_t task = 0, task_index = 0;
+};
+
+// What a rule's backward function works on.
+struct BackwardCall {
+  Tape& tape;
+  const Node& node;
+  std::array<Tensor, 2>& grads;          // by output
+  std::array<Tensor, kMaxSaved>& saved;  // as saved
+  std::array<Tensor, kMaxEdges> results;  // by input
+  bool needs(int input) const { return node.edges[static_cast<std::size_t>(input)].node; }
+};
+
+// A region that forgets and replays: called again with the same arguments. `context` is the layer.
+using Region = Tensor (*)(Tape&, const void* context, const std::vector<Tensor>& arguments);
+
+// Begins a node if a gradient is wanted, saves values into it, and hands it to the output.
+class Recording {
+ public:
+  Recording(Tape& tape, const Rule& rule, std::initializer_list<const Tensor*> inputs);
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording();
+  explicit operator bool() const { return node_ != nullptr; }
+  Node* operator->() const { return node_; }
+  void save(const Tensor& t);
+  void outputs(std::initializer_list<Tensor*> tensors);
+
+ private:
+  Tape& tape_;
+  Node* node_;
+  const Rule* rule_before_;
+};
+
+class Tape {
+ public:
+  Tape(Workings& workings, const Device& device);
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+  ~Tape();
+
+  Workings& workings() { return workings_; }
+  const Device& device() const { return device_; }
+  const Record& record() const { return record_; }
+  Record take_record() { return std::move(record_); }
+  Shape shape(std::initializer_list<Count> dims) { return workings_.shape(dims); }
+
+  // -- memory
+  // `what` must be a literal. Tensors made while a replayed region is already stopped are phantoms.
+  Tensor make(Shape shape, Dtype dtype, const char* what, Role role);
+  Tensor output(Shape shape, Dtype dtype, const char* what, bool swapped = false);
+  Tensor scratch(Shape shape, Dtype dtype, const char* what);
+  Tensor bytes(Count count, const char* what) { return scratch(shape({count}), Dtype::kUint8, what); }
+  // A copy of a tensor in another type.
+  Tensor cast_copy(Shape shape, Dtype dtype, bool swapped);
+  Tensor view(const Tensor& t, Shape shape, bool swapped, bool is_view = true);
+  Tensor parameter(Shape shape, Dtype dtype, const char* what, bool trainable = true);
+  // cuBLAS takes a workspace per thread, once, after the output of the first matrix product.
+  void matrix_product_done();
+
+  // -- where we are, for labels
+  std::uint32_t place(std::string_view path);  // interned
+  std::uint32_t current_place() const { return place_; }
+  // The next output that an operator makes bears this name.
+  Tape& as(const char* what) {
+    next_name_ = what;
+    return *this;
+  }
+
+  // -- the program's borders
+  void mark(Mark::Kind kind, int step, int micro_batch = 0);
+  void empty_cache();
+
+  // -- autograd
+  bool grad_enabled() const { return grad_enabled_; }
+  void backward(Tensor loss);
+  // Runs the region without keeping what it saves; saved values are recomputed when first asked for.
+  Tensor checkpoint(Region region, const void* context, std::vector<Tensor> arguments);
+  // As the re-entrant kind does: no graph in the forward pass, a nested backward pass later.
+  Tensor checkpoint_reentrant(Region region, const void* context, std::vector<Tensor> arguments);
+  Tensor replay_reentrant(BackwardCall& call);  // the backward rule of that kind
+  void detach_gradient(TensorData* parameter);  // zero_grad(set_to_none=True) of one parameter
+
+  // -- autocast
+  bool autocast_enabled() const { return autocast_on_; }
+  Dtype autocast_dtype() const { return autocast_dtype_; }
+  // Where the cast of this tensor is kept, null where it is not cached. Empty until it is made.
+  Tensor* cached_cast(const Tensor& t);
+
+ private:
+  friend class Tensor;
+  friend class Recording;
+  friend class Within;
+  friend class NoGrad;
+  friend class Autocast;
+  friend struct Engine;
+
+  struct Live {  // of a storage, while it lives
+    std::uint32_t tensors = 0;
+    std::uint32_t savers = 0;
+  };
+
+  Tensor wrap(std::uint32_t storage, Shape shape, Dtype dtype);
+  void log(Event::Kind kind, std::uint32_t id) { record_.events.push_back({kind, id}); }
+  void release(TensorData* data);
+  void release(Node* node);
+  void release(Frame* frame);
+  void drain();
+  Tensor save_copy(const Tensor& t, const Rule& rule);
+  void save_into(Node& node, const Tensor& t);
+  void clear_saved(Node& node);
+  Node* accumulating_node(TensorData* parameter);
+  Tensor unpack(Saved& saved);
+  void recompute(Frame& frame);
+  Tensor detached(const Tensor& t);
+  Node* leaf_node(const Rule& rule);
+  Frame* open_frame(Region region, const void* context, std::vector<Tensor> arguments);
+  void backward_within(Node* root, Tensor seed);
+
+  Workings& workings_;
+  const Device& device_;
+  Record record_;
+  std::vector<Live> live_;
+  Pool<TensorData> tensors_;
+  Pool<Node> nodes_;
+  Pool<Frame> frames_;
+  std::vector<Node*> dead_nodes_;
+  bool draining_ = false;
+
+  std::uint32_t sequence_ = 0;
+  std::uint32_t place_ = 0;
+  std::int16_t layer_ = -1;
+  const Rule* rule_ = nullptr;        // operator that is running
+  bool in_backward_rule_ = false;     // its backward is
+  const char* next_name_ = nullptr;
+  bool grad_enabled_ = true;
+  bool backward_thread_ = false;
+  std::array<Tensor, 2> workspaces_;  // of the forward and of the backward thread
+  std::vector<Frame*> recording_;     // regions being run for the first time
+  std::vector<Frame*> replaying_;     // regions being recomputed
+  bool stopped_ = false;              // the replay has all it needs; what follows makes phantoms
+  std::uint32_t tasks_ = 0;
+
+  bool autocast_on_ = false;
+  Dtype autocast_dtype_ = Dtype::kBFloat16;
+  int autocast_depth_ = 0;
+  std::vector<Tensor> cast_cache_;
+  std::uint32_t cast_epoch_ = 1;
+};
+
+// Names the place in the model, and the layer, of what is made while it lives.
+class Within {
+ public:
+  Within(Tape& tape, std::uint32_t place) : Within(tape, place, tape.layer_) {}
+  Within(Tape& tape, std::uint32_t place, std::int16_t layer)
+      : tape_(tape), place_(tape.place_), layer_(tape.layer_) {
+    tape.place_ = place;
+    tape.layer_ = layer;
+  }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+  ~Within() {
+    tape_.place_ = place_;
+    tape_.layer_ = layer_;
+  }
+
+ private:
+  Tape& tape_;
+  std::uint32_t place_;
+  std::int16_t layer_;
+};
+
+// torch.no_grad().
+class NoGrad {
+ public:
+  explicit NoGrad(Tape& tape) : tape_(tape), before_(tape.grad_enabled_) {
+    tape.grad_enabled_ = false;
+  }
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+  ~NoGrad() { tape_.grad_enabled_ = before_; }
+
+ private:
+  Tape& tape_;
+  bool before_;
+};
+
+// torch.autocast. The cache of cast weights lives until the outermost context is left.
+class Autocast {
+ public:
+  Autocast(Tape& tape, bool on, Dtype dtype);
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+  ~Autocast();
+
+ private:
+  Tape& tape_;
+  bool on_before_;
+  Dtype dtype_before_;
+};
+
+}  // namespace ledger
