@@ -1,0 +1,69 @@
+// Which fused kernel runs, and the softmax of attention written out.
+#include "core/ops/attention.hpp"
+
+#include <cmath>
+
+#include "core/ops/attention_kernels.hpp"
+#include "core/ops/cast.hpp"
+
+namespace ledger::ops {
+namespace {
+
+void of_softmax(BackwardCall& call) {
+  Tape& t = call.tape;
+  const Tensor& grad = call.grads[0];
+  call.results[0] = t.output(grad.shape(), call.node.edges[0].dtype, "gradient of the scores");
+  Tensor product = t.scratch(grad.shape(), Dtype::kFloat32, "gradient times output");
+}
+
+constexpr Rule kSoftmax{"softmax", "derivatives.yaml: _softmax", of_softmax};
+
+}  // namespace
+
+AttentionKernel attention_kernel(const Tape& t, const Tensor& q, bool masked,
+                                 bool wants_gradient) {
+  const int cc = t.device().compute_major * 10 + t.device().compute_minor;
+  const double width = q.dim(3).value();
+  const bool whole_lines = std::fmod(width, 8) == 0;
+  if (q.dtype() == Dtype::kFloat32) return AttentionKernel::kMemoryEfficient;
+  if (cc < 80) {
+    return whole_lines && q.dtype() == Dtype::kFloat16 ? AttentionKernel::kMemoryEfficient
+                                                       : AttentionKernel::kMath;
+  }
+  if (masked) return whole_lines ? AttentionKernel::kMemoryEfficient : AttentionKernel::kMath;
+  const bool small_shared_memory = cc == 86 || cc == 89 || cc >= 120;
+  const bool flash = width <= 256 &&
+                     !(width > 192 && width <= 224 && small_shared_memory && wants_gradient);
+  return flash ? AttentionKernel::kFlash : AttentionKernel::kMemoryEfficient;
+}
+
+Tensor scaled_dot_product_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask) {
+  Tensor value = autocast_operand(t, v);
+  Tensor key = autocast_operand(t, k);
+  Tensor query = autocast_operand(t, q);
+  const bool wants_gradient =
+      t.grad_enabled() && (query.needs_grad() || key.needs_grad() || value.needs_grad());
+  const bool masked = static_cast<bool>(mask);
+  switch (attention_kernel(t, query, masked, wants_gradient)) {
+    case AttentionKernel::kFlash:
+      return flash_attention(t, std::move(query), std::move(key), std::move(value));
+    case AttentionKernel::kMemoryEfficient:
+    case AttentionKernel::kMath:
+      break;
+  }
+  return memory_efficient_attention(t, std::move(query), std::move(key), std::move(value),
+                                    std::move(mask), wants_gradient);
+}
+
+Tensor softmax_float32(Tape& t, Tensor x) {
+  // Half goes straight to a 32-bit result; bfloat16 is cast first.
+  Tensor scores = x.dtype() == Dtype::kFloat16 ? x : to(t, x, Dtype::kFloat32);
+  x.reset();
+  Recording recording(t, kSoftmax, {&scores});
+  Tensor out = t.output(scores.shape(), Dtype::kFloat32, "attention weights in 32 bit");
+  recording.save(out);
+  recording.outputs({&out});
+  return out;
+}
+
+}  // namespace ledger::ops

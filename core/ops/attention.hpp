@@ -1,0 +1,19 @@
+// Scaled dot-product attention: PyTorch's fused kernels and which of them runs, and the softmax of
+// attention written out.
+#pragma once
+
+#include "core/tape.hpp"
+
+namespace ledger::ops {
+
+// Which kernel F.scaled_dot_product_attention takes for these operands.
+enum class AttentionKernel { kFlash, kMemoryEfficient, kMath };
+AttentionKernel attention_kernel(const Tape& t, const Tensor& q, bool masked, bool wants_gradient);
+
+// q [B,H,T,d], k and v [B,K,T,d], causal or with a boolean mask [B or 1,1,T,T].
+Tensor scaled_dot_product_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask);
+
+// F.softmax(x, dim=-1, dtype=torch.float32)
+Tensor softmax_float32(Tape& t, Tensor x);
+
+}  // namespace ledger::ops

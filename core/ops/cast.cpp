@@ -1,0 +1,38 @@
+// Changes of type. A cast is an operator of its own: its gradient is cast back.
+#include "core/ops/cast.hpp"
+
+namespace ledger::ops {
+namespace {
+
+void cast_back(BackwardCall& call) {
+  const Tensor& grad = call.grads[0];
+  call.results[0] = call.tape.cast_copy(grad.shape(), call.node.edges[0].dtype, grad->swapped);
+}
+
+constexpr Rule kCast{"cast", "derivatives.yaml: _to_copy", cast_back};
+
+}  // namespace
+
+Tensor to(Tape& t, Tensor x, Dtype dtype) {
+  if (x.dtype() == dtype) return x;
+  Recording recording(t, kCast, {&x});
+  Tensor out = t.cast_copy(x.shape(), dtype, x->swapped);
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor autocast_operand(Tape& t, const Tensor& x) {
+  const Dtype dtype = x.dtype();
+  const bool is_float = dtype == Dtype::kFloat32 || dtype == Dtype::kBFloat16 || dtype == Dtype::kFloat16;
+  if (!t.autocast_enabled() || !is_float || dtype == t.autocast_dtype()) return x;
+  Tensor* cached = t.cached_cast(x);
+  if (!cached) return to(t, x, t.autocast_dtype());
+  if (!*cached) {
+    Tensor cast = to(t, x, t.autocast_dtype());
+    *t.cached_cast(x) = cast;
+    return cast;
+  }
+  return *cached;
+}
+
+}  // namespace ledger::ops

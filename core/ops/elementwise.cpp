@@ -1,0 +1,125 @@
+// Operators that work element by element: each puts out one tensor, saves what its derivative uses.
+#include "core/ops/elementwise.hpp"
+
+namespace ledger::ops {
+namespace {
+
+// One gradient tensor, and as many temporaries before it as the formula of the derivative has.
+template <int kTemporaries>
+void through_formula(BackwardCall& call) {
+  Tensor grad = call.grads[0];
+  std::array<Tensor, 3> steps;
+  for (std::size_t i = 0; i < kTemporaries; ++i) {
+    steps[i] = call.tape.scratch(grad.shape(), grad.dtype(), "step of a derivative's formula");
+    steps[i]->swapped = grad->swapped;
+  }
+  call.results[0] = call.tape.output(grad.shape(), grad.dtype(), "gradient", grad->swapped);
+}
+
+void unchanged(BackwardCall& call) { call.results[0] = call.grads[0]; }
+
+void spread_of_mean(BackwardCall& call) {
+  call.results[0] =
+      call.tape.output(call.node.shape, call.grads[0].dtype(), "gradient spread over a row", call.node.swapped);
+}
+
+// The type that holds both: two different 16-bit floats meet in 32 bit.
+Dtype promoted(Dtype a, Dtype b) {
+  if (a == b) return a;
+  if (bytes_of(a) == bytes_of(b)) return Dtype::kFloat32;
+  return bytes_of(a) > bytes_of(b) ? a : b;
+}
+
+// Gradient of b first, then of a, both in full shape; the engine sums and casts them.
+void of_product(BackwardCall& call) {
+  const Tensor& grad = call.grads[0];
+  std::size_t saved = 0;
+  const Dtype of_a = call.needs(1) ? call.saved[saved++].dtype() : Dtype::kBool;
+  const Dtype of_b = call.needs(0) ? call.saved[saved].dtype() : Dtype::kBool;
+  if (call.needs(1)) {
+    call.results[1] = call.tape.output(grad.shape(), promoted(grad.dtype(), of_a), "gradient of a factor", grad->swapped);
+  }
+  if (call.needs(0)) {
+    call.results[0] = call.tape.output(grad.shape(), promoted(grad.dtype(), of_b), "gradient of a factor", grad->swapped);
+  }
+}
+
+void to_both(BackwardCall& call) {
+  call.results[0] = call.grads[0];
+  call.results[1] = call.grads[0];
+}
+
+constexpr Rule kSquare{"square", "derivatives.yaml: pow.Tensor_Scalar", through_formula<2>};
+constexpr Rule kRsqrt{"reciprocal square root", "derivatives.yaml: rsqrt", through_formula<2>};
+constexpr Rule kMean{"mean", "derivatives.yaml: mean.dim", spread_of_mean};
+constexpr Rule kAddConstant{"sum with a constant", "derivatives.yaml: add.Scalar", unchanged};
+constexpr Rule kMulConstant{"product with a constant", "derivatives.yaml: mul.Scalar", through_formula<0>};
+constexpr Rule kNegate{"negation", "derivatives.yaml: neg", through_formula<0>};
+constexpr Rule kSilu{"SiLU", "derivatives.yaml: silu", through_formula<0>};
+constexpr Rule kGelu{"GELU", "derivatives.yaml: gelu", through_formula<0>};
+constexpr Rule kRelu{"ReLU", "derivatives.yaml: relu", through_formula<0>};
+constexpr Rule kMul{"product", "derivatives.yaml: mul.Tensor", of_product};
+constexpr Rule kAdd{"sum", "derivatives.yaml: add.Tensor", to_both};
+
+enum class Keeps { kNothing, kArgument, kResult };
+
+Tensor unary(Tape& t, const Rule& rule, Tensor x, Keeps keeps, const char* what) {
+  Recording recording(t, rule, {&x});
+  if (keeps == Keeps::kArgument) recording.save(x);
+  Tensor out = t.output(x.shape(), x.dtype(), what, x->swapped);
+  if (keeps == Keeps::kResult) recording.save(out);
+  recording.outputs({&out});
+  return out;
+}
+
+// The shape and layout of the larger operand, the wider of the two types.
+Tensor broadcast(Tape& t, const Tensor& a, const Tensor& b, const char* what) {
+  const Tensor& large = a.shape().elements().value() >= b.shape().elements().value() ? a : b;
+  return t.output(large.shape(), promoted(a.dtype(), b.dtype()), what, large->swapped);
+}
+
+}  // namespace
+
+Tensor square(Tape& t, Tensor x) { return unary(t, kSquare, std::move(x), Keeps::kArgument, "square"); }
+Tensor rsqrt(Tape& t, Tensor x) {
+  return unary(t, kRsqrt, std::move(x), Keeps::kResult, "reciprocal square root");
+}
+Tensor add_constant(Tape& t, Tensor x) {
+  return unary(t, kAddConstant, std::move(x), Keeps::kNothing, "sum with a constant");
+}
+Tensor mul_constant(Tape& t, Tensor x) {
+  return unary(t, kMulConstant, std::move(x), Keeps::kNothing, "product with a constant");
+}
+Tensor negate(Tape& t, Tensor x) { return unary(t, kNegate, std::move(x), Keeps::kNothing, "negation"); }
+Tensor silu(Tape& t, Tensor x) { return unary(t, kSilu, std::move(x), Keeps::kArgument, "SiLU"); }
+Tensor gelu(Tape& t, Tensor x) { return unary(t, kGelu, std::move(x), Keeps::kArgument, "GELU"); }
+Tensor relu(Tape& t, Tensor x) { return unary(t, kRelu, std::move(x), Keeps::kResult, "ReLU"); }
+
+Tensor mean_last(Tape& t, Tensor x) {
+  Recording recording(t, kMean, {&x});
+  if (recording) {
+    recording->shape = x.shape();
+    recording->swapped = x->swapped;
+  }
+  Tensor out = t.output(x.shape().with_last(1), x.dtype(), "mean of each row");
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor mul(Tape& t, Tensor a, Tensor b) {
+  Recording recording(t, kMul, {&a, &b});
+  if (b.needs_grad()) recording.save(a);
+  if (a.needs_grad()) recording.save(b);
+  Tensor out = broadcast(t, a, b, "product");
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor add(Tape& t, Tensor a, Tensor b) {
+  Recording recording(t, kAdd, {&a, &b});
+  Tensor out = broadcast(t, a, b, "sum");
+  recording.outputs({&out});
+  return out;
+}
+
+}  // namespace ledger::ops

@@ -1,0 +1,24 @@
+// Operators that work element by element, and the mean that norms are made of.
+#pragma once
+
+#include "core/tape.hpp"
+
+namespace ledger::ops {
+
+Tensor square(Tape& t, Tensor x);        // x.pow(2)
+Tensor rsqrt(Tape& t, Tensor x);
+Tensor mean_last(Tape& t, Tensor x);     // x.mean(-1, keepdim=True)
+Tensor add_constant(Tape& t, Tensor x);  // x + 1e-6
+Tensor mul_constant(Tape& t, Tensor x);  // x * 0.5, also x / n
+Tensor negate(Tape& t, Tensor x);
+
+// An activation function of one argument: one tensor out, its argument saved.
+Tensor silu(Tape& t, Tensor x);
+Tensor gelu(Tape& t, Tensor x);  // either form, as one kernel
+Tensor relu(Tape& t, Tensor x);  // saves its result
+
+// With broadcasting of the smaller operand and promotion to the wider type.
+Tensor mul(Tape& t, Tensor a, Tensor b);
+Tensor add(Tape& t, Tensor a, Tensor b);
+
+}  // namespace ledger::ops

@@ -1,0 +1,61 @@
+// The gradient of an embedding is as large as the table; beyond 3,072 tokens it is made by sorting.
+#include "core/ops/embedding.hpp"
+
+namespace ledger::ops {
+namespace {
+
+constexpr double kSortBeyond = 3072;       // tokens; aten/src/ATen/native/cuda/Embedding.cu
+constexpr double kRowsOfPartialSum = 10;   // aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu
+
+Tensor gradient_by_sorting(Tape& t, Count tokens, Shape table, Dtype dtype) {
+  const Count vocabulary = table[0], width = table[1];
+  const Count ids_bytes = Count(8) * tokens;
+  // At most one segment a token, and one a row of the table.
+  const Count segments = minimum(tokens, vocabulary);
+  const Count partials = floor_div(tokens, kRowsOfPartialSum) + segments;
+  Tensor sorted = t.bytes(ids_bytes, "token ids, sorted");
+  Tensor order = t.bytes(ids_bytes, "order of the sorted ids");
+  Tensor range = t.bytes(ids_bytes, "positions");
+  Tensor sort_space = t.bytes(Count(16) * tokens + 6655, "working space of the sort");
+  sort_space.reset();
+  range.reset();
+  Tensor gradient = t.output(table, dtype, "gradient of the embedding");
+  Tensor offsets = t.bytes(ids_bytes, "offsets of the segments");
+  Tensor segment_count = t.bytes(8, "number of segments");
+  Tensor positions = t.bytes(ids_bytes, "positions");
+  Tensor scan_space = t.bytes(1279, "working space of a scan");
+  positions.reset();
+  scan_space.reset();
+  Tensor per_segment = t.bytes(Count(8) * segments, "partial sums of each segment");
+  Tensor partial_offsets = t.bytes(Count(8) * segments, "offsets of the partial sums");
+  scan_space = t.bytes(1279, "working space of a scan");
+  scan_space.reset();
+  Tensor partial_count = t.bytes(8, "number of partial sums");
+  Tensor starts = t.bytes(Count(8) * partials, "starts of the partial sums");
+  Tensor sums = t.bytes(Count(4) * partials * width, "partial sums in 32 bit");
+  return gradient;
+}
+
+void of_embedding(BackwardCall& call) {
+  const Count tokens = call.saved[0].shape().elements();
+  const Shape table = call.node.edges[0].shape;
+  const Dtype dtype = call.grads[0].dtype();
+  call.results[0] = tokens.value() > kSortBeyond
+                        ? gradient_by_sorting(call.tape, tokens, table, dtype)
+                        : call.tape.output(table, dtype, "gradient of the embedding");
+}
+
+constexpr Rule kEmbedding{"embedding", "derivatives.yaml: embedding", of_embedding};
+
+}  // namespace
+
+Tensor embedding(Tape& t, Tensor ids, Tensor weight) {
+  Recording recording(t, kEmbedding, {&weight});
+  recording.save(ids);
+  Tensor out = t.output(t.shape({ids.dim(0), ids.dim(1), weight.dim(1)}), weight.dtype(),
+                        "embedded tokens");
+  recording.outputs({&out});
+  return out;
+}
+
+}  // namespace ledger::ops
