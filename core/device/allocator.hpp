@@ -1,0 +1,178 @@
+// PyTorch's native CUDA caching allocator, replayed with sizes only: one device, any number of
+// streams. Its options (PYTORCH_ALLOC_CONF) belong in files of their own beside this one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/device/block.hpp"
+#include "core/device/free_blocks.hpp"
+
+namespace ledger::device {
+
+// c10/cuda/CUDACachingAllocator.cpp and c10/core/AllocatorConfig.h of PyTorch 2.14.1. Bytes.
+inline constexpr std::uint64_t kMinBlock = 512;
+inline constexpr std::uint64_t kSmall = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kSmallSegment = std::uint64_t{2} << 20;
+inline constexpr std::uint64_t kLargeSegment = std::uint64_t{20} << 20;
+inline constexpr std::uint64_t kMinLarge = std::uint64_t{10} << 20;
+inline constexpr std::uint64_t kRoundLarge = std::uint64_t{2} << 20;
+
+// A device, or a limit, that never runs out.
+inline constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 62;
+
+// Bytes of the block that a request needs.
+constexpr std::uint64_t rounded(std::uint64_t bytes) {
+  return bytes < kMinBlock ? kMinBlock : (bytes + kMinBlock - 1) / kMinBlock * kMinBlock;
+}
+
+// Bytes asked of the device for a request of `rounded_bytes` that no free block can serve.
+constexpr std::uint64_t segment_size(std::uint64_t rounded_bytes) {
+  if (rounded_bytes <= kSmall) return kSmallSegment;
+  if (rounded_bytes < kMinLarge) return kLargeSegment;
+  return (rounded_bytes + kRoundLarge - 1) / kRoundLarge * kRoundLarge;
+}
+
+// One cudaMalloc. A freed segment has no bytes; numbers are never reused.
+struct Segment {
+  std::uint64_t bytes = 0;
+  std::uint64_t address = 0;
+  Block first = kNone;
+  std::int32_t stream = 0;
+  bool small = false;
+};
+
+// A stretch of a segment.
+struct Stretch {
+  std::uint64_t offset = 0;  // bytes from the start of the segment
+  std::uint64_t bytes = 0;
+  BlockState state = BlockState::kFree;
+};
+
+// A segment came from the device (`allocated`) or went back to it.
+struct SegmentEvent {
+  bool allocated = false;
+  std::int32_t segment = 0;
+  std::uint64_t bytes = 0;
+  std::int32_t stream = 0;
+};
+
+// A free that waits for another stream.
+using Wait = std::uint64_t;
+
+// The numbers of an OutOfMemoryError, in the order of its sentence. Bytes.
+struct OutOfMemory {
+  std::uint64_t tried = 0;  // of the device, not by the tensor
+  std::uint64_t total = 0;
+  std::uint64_t free = 0;         // after the cache was released
+  std::uint64_t in_use = 0;       // reserved and outside
+  std::uint64_t allowed = 0;      // kUnlimited without a memory fraction
+  std::uint64_t allocated = 0;    // whole blocks
+  std::uint64_t unallocated = 0;  // reserved but unallocated: free parts of segments in use
+};
+
+// Sizes are below two to the power of sixty bytes. Every block given to a function must be valid.
+class CachingAllocator {
+ public:
+  explicit CachingAllocator(std::uint64_t device_bytes = kUnlimited);
+
+  // A block for a request of more than 0 bytes (an empty request does not reach the allocator);
+  // kNone where the device has no room, see out_of_memory(). Streams are small numbers from 0.
+  Block allocate(std::uint64_t bytes, int stream = 0);
+
+  // The block is reusable at once.
+  void free(Block block);
+
+  // The two halves of a free that waits for other streams: the bytes stop counting as allocated,
+  // and later the block becomes reusable. Releasing the cache completes all; a free that is
+  // already complete is not completed again.
+  Wait free_requested(Block block);
+  void free_completed(Wait wait);
+  void complete_frees();
+
+  // torch.cuda.empty_cache(): segments without a used block go back to the device.
+  void empty_cache();
+
+  // Bytes of the device that are not this allocator's: context, NCCL, other processes.
+  void set_outside(std::uint64_t bytes) { outside_ = bytes; }
+  // Limit of reserved(): torch.cuda.set_per_process_memory_fraction times the device's bytes.
+  void set_allowed(std::uint64_t bytes) { allowed_ = bytes; }
+
+  // Bytes now, and their maxima since the start or the last reset.
+  std::uint64_t allocated() const { return allocated_; }
+  std::uint64_t reserved() const { return reserved_; }
+  std::uint64_t allocated_peak() const { return allocated_peak_; }
+  std::uint64_t reserved_peak() const { return reserved_peak_; }
+  void reset_peaks();
+  // allocated() and the bytes of frees that wait.
+  std::uint64_t active() const { return allocated_ + waiting_bytes_; }
+  std::uint64_t device_free() const;
+
+  std::int64_t retries() const { return retries_; }
+  std::int64_t ooms() const { return ooms_; }
+  // Numbers of the last failed request.
+  const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
+
+  std::uint64_t block_bytes(Block block) const { return records_[block].size; }
+  std::int32_t segment_of(Block block) const { return records_[block].segment; }
+  std::uint64_t offset_of(Block block) const {
+    const BlockRecord& record = records_[block];
+    return record.address - segments_[index(record.segment)].address;
+  }
+
+  // All segments ever made, by number; those with 0 bytes were freed.
+  const std::vector<Segment>& segments() const { return segments_; }
+  std::int64_t live_segments() const { return live_segments_; }
+  // The blocks of a live segment by offset.
+  std::vector<Stretch> stretches(std::int32_t segment) const;
+
+  // Equal for two states whose live segments, in the order they were made, are of the same stream,
+  // pool and size and are tiled by blocks of the same sizes and states: such allocators answer the
+  // same requests from the same places. Which tensor holds which block is the caller's to compare.
+  std::uint64_t state_hash() const;
+
+  // Switches the log of segment events on or off; take_segment_events() empties it.
+  void log_segment_events(bool on) { logging_ = on; }
+  std::vector<SegmentEvent> take_segment_events();
+
+ private:
+  struct Waiting {
+    Wait wait;
+    Block block;
+  };
+
+  static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
+  static std::size_t pool_of(int stream, bool small) {
+    return static_cast<std::size_t>(stream) * 2 + (small ? 1 : 0);
+  }
+  BlockRecord* records() { return records_.data(); }
+  Block new_block();
+  void drop(Block block);
+  Block grow(std::uint64_t bytes, int stream, bool small);
+  void split(Block block, std::uint64_t bytes);
+  void complete(Block block);
+  void absorb_next(Block block, Block next);
+  void release_cache();
+  void release_whole(FreeBlocks& pool);
+
+  std::vector<BlockRecord> records_;
+  Block spare_ = kNone;            // the first of the records without a block, linked by `next`
+  std::vector<FreeBlocks> pools_;  // by stream, large before small
+  std::vector<Segment> segments_;
+  std::vector<Waiting> waiting_;
+  std::vector<SegmentEvent> log_;
+  std::optional<OutOfMemory> out_of_memory_;
+  std::uint64_t total_;
+  std::uint64_t outside_ = 0;
+  std::uint64_t allowed_ = kUnlimited;
+  std::uint64_t allocated_ = 0, allocated_peak_ = 0;
+  std::uint64_t reserved_ = 0, reserved_peak_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
+  std::uint64_t next_address_ = 0;
+  Wait next_wait_ = 0;
+  std::int64_t retries_ = 0, ooms_ = 0, live_segments_ = 0;
+  bool logging_ = false;
+};
+
+}  // namespace ledger::device

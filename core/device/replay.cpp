@@ -1,0 +1,143 @@
+// Plays the events of a record in order and notes the allocator's counters at each of them.
+#include "core/device/replay.hpp"
+
+#include <algorithm>
+
+namespace ledger::device {
+namespace {
+
+// Opens and closes phases at the marks of the program.
+struct Phases {
+  std::vector<PhaseFigures> closed;
+  PhaseFigures open;
+  bool is_open = false;
+  std::uint64_t begin_bytes = 0;
+  std::uint64_t clip_peak = 0;
+  bool clipping = false;
+
+  PhaseFigures* of(int step, Phase phase) {
+    for (PhaseFigures& p : closed) {
+      if (p.step == step && p.phase == phase) return &p;
+    }
+    return nullptr;
+  }
+
+  void start(const Mark& mark, Phase phase, std::uint32_t event, std::uint64_t now,
+             std::uint64_t reserved) {
+    open = {};
+    open.step = mark.step;
+    open.phase = phase;
+    open.start_bytes = phase == Phase::kForward && mark.micro_batch == 0 ? begin_bytes : now;
+    open.peak_bytes = now;
+    open.peak_event = open.first_event = event;
+    open.reserved_bytes = reserved;
+    open.clip_peak_bytes = phase == Phase::kStep ? clip_peak : 0;
+    is_open = true;
+  }
+
+  void stop(std::uint32_t event, std::uint64_t now) {
+    if (!is_open) return;
+    is_open = false;
+    open.end_bytes = now;
+    open.last_event = event;
+    PhaseFigures* before = of(open.step, open.phase);
+    if (!before) {
+      closed.push_back(open);
+      return;
+    }
+    before->end_bytes = now;
+    before->last_event = event;
+    before->reserved_bytes = std::max(before->reserved_bytes, open.reserved_bytes);
+    if (open.peak_bytes > before->peak_bytes) {
+      before->peak_bytes = open.peak_bytes;
+      before->peak_event = open.peak_event;
+    }
+  }
+
+  void at_mark(const Mark& mark, std::uint32_t event, std::uint64_t now, std::uint64_t reserved) {
+    stop(event, now);
+    clipping = false;
+    switch (mark.kind) {
+      case Mark::Kind::kBegin:
+        begin_bytes = now;
+        clip_peak = 0;
+        break;
+      case Mark::Kind::kForward: start(mark, Phase::kForward, event, now, reserved); break;
+      case Mark::Kind::kBackward: start(mark, Phase::kBackward, event, now, reserved); break;
+      case Mark::Kind::kClip:
+        clipping = true;
+        clip_peak = now;
+        break;
+      case Mark::Kind::kStep: start(mark, Phase::kStep, event, now, reserved); break;
+      case Mark::Kind::kLoaded:
+      case Mark::Kind::kBackwardEnd:
+      case Mark::Kind::kZeroGrad:
+      case Mark::Kind::kEnd: break;
+    }
+  }
+
+  void at_allocation(std::uint32_t event, std::uint64_t now, std::uint64_t reserved) {
+    if (clipping) clip_peak = std::max(clip_peak, now);
+    if (!is_open) return;
+    open.reserved_bytes = std::max(open.reserved_bytes, reserved);
+    if (now > open.peak_bytes) {
+      open.peak_bytes = now;
+      open.peak_event = event;
+    }
+  }
+};
+
+}  // namespace
+
+Replay replay(const Record& record) {
+  Replay out;
+  out.allocated.reserve(record.events.size());
+  out.reserved.reserve(record.events.size());
+  out.block_bytes.resize(record.storages.size());
+  std::vector<Block> blocks(record.storages.size(), kNone);
+  CachingAllocator allocator;
+  Phases phases;
+  bool ended = false;
+  for (std::uint32_t i = 0; i < record.events.size(); ++i) {
+    const Event& event = record.events[i];
+    switch (event.kind) {
+      case Event::Kind::kAllocate: {
+        const auto bytes = static_cast<std::uint64_t>(record.storages[event.id].bytes.value());
+        const Block block = allocator.allocate(bytes);
+        blocks[event.id] = block;
+        out.block_bytes[event.id] = allocator.block_bytes(block);
+        phases.at_allocation(i, allocator.allocated(), allocator.reserved());
+        break;
+      }
+      case Event::Kind::kFree: allocator.free(blocks[event.id]); break;
+      case Event::Kind::kEmptyCache: allocator.empty_cache(); break;
+      case Event::Kind::kMark: {
+        const Mark& mark = record.marks[event.id];
+        phases.at_mark(mark, i, allocator.allocated(), allocator.reserved());
+        if (mark.kind == Mark::Kind::kLoaded) {
+          out.weights_bytes = allocator.allocated();
+          allocator.reset_peaks();
+        }
+        if (mark.kind == Mark::Kind::kEnd) {
+          out.segments = allocator.live_segments();
+          out.reserved_peak = allocator.reserved_peak();
+          ended = mark.step > 2;
+        }
+        break;
+      }
+      case Event::Kind::kSave:
+      case Event::Kind::kUnsave:
+      case Event::Kind::kAccumulate: break;
+    }
+    if (ended) break;
+    out.allocated.push_back(allocator.allocated());
+    out.reserved.push_back(allocator.reserved());
+  }
+  out.phases = std::move(phases.closed);
+  for (std::size_t i = 0; i < out.phases.size(); ++i) {
+    if (out.phases[i].peak_bytes > out.phases[out.peak_phase].peak_bytes) out.peak_phase = i;
+  }
+  return out;
+}
+
+}  // namespace ledger::device

@@ -1,0 +1,42 @@
+// A record played through the caching allocator: what PyTorch would count at every event.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/device/allocator.hpp"
+#include "core/tape.hpp"
+
+namespace ledger::device {
+
+enum class Phase : std::uint8_t { kForward, kBackward, kStep };
+constexpr std::array<const char*, 3> kPhaseNames = {"forward", "backward", "step"};
+
+// One phase of one step. Bytes are torch.cuda.memory_allocated() and its peak; events are indices
+// into Record::events. With accumulation the peak is the largest of all micro-batches, the end the
+// last one's.
+struct PhaseFigures {
+  int step = 0;
+  Phase phase = Phase::kForward;
+  std::uint64_t start_bytes = 0, peak_bytes = 0, end_bytes = 0;
+  std::uint64_t reserved_bytes = 0;   // the largest in the phase
+  std::uint64_t clip_peak_bytes = 0;  // of gradient clipping before a step; 0 without
+  std::uint32_t first_event = 0, last_event = 0, peak_event = 0;
+};
+
+struct Replay {
+  std::vector<std::uint64_t> allocated;    // after each event
+  std::vector<std::uint64_t> reserved;     // after each event
+  std::vector<std::uint64_t> block_bytes;  // by storage: what the allocator counts for it
+  std::vector<PhaseFigures> phases;
+  std::uint64_t weights_bytes = 0;  // allocated when the model is loaded
+  std::int64_t segments = 0;        // at the end
+  std::uint64_t reserved_peak = 0;  // since loading
+  // The phase with the largest peak of allocated bytes; the first of equals.
+  std::size_t peak_phase = 0;
+};
+
+Replay replay(const Record& record);
+
+}  // namespace ledger::device
