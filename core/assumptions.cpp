@@ -1,0 +1,53 @@
+// The sentences that go with a report's figures.
+#include "core/assumptions.hpp"
+
+#include "core/quantity.hpp"
+
+namespace ledger {
+
+std::vector<std::string> assumptions_of(const Scenario& s) {
+  std::vector<std::string> out = {
+      "PyTorch 2.14.1 for CUDA 13 with transformers 5.18.0, on one device.",
+      "A plain training loop: forward, backward, step, zero_grad(set_to_none=True). Two steps are "
+      "replayed; the second is the steady state.",
+      "Every sequence has the full length; labels are given; no padding mask; positions count up "
+      "from zero, so that sequences are not taken for packed ones.",
+      "The allocator's options are the default ones, and empty_cache() is called once after "
+      "loading. New segments lie at ascending addresses; a driver does not promise that.",
+      "The optimizer step's own scalars live on the host; nothing is logged or kept from step to "
+      "step.",
+  };
+  if (s.keep_outputs) {
+    out.push_back("The model's output object outlives the backward pass, so its logits do too.");
+  } else {
+    out.push_back("The model's output object is dropped before the backward pass.");
+  }
+  const std::string capability = std::to_string(s.device.compute_major) + "." +
+                                 std::to_string(s.device.compute_minor);
+  out.push_back("Compute capability " + capability + " with " +
+                with_separators(s.device.multiprocessors) +
+                " multiprocessors: workspaces and scratch follow them.");
+  out.push_back("The CUDA context and what is loaded with it is outside PyTorch's allocator and "
+                "cannot be derived; it is a measured range.");
+  return out;
+}
+
+std::string verdict_sentence(const device::Verdict& v) {
+  switch (v.fit) {
+    case device::Fit::kYes:
+      return "Everything that the allocator reserves fits beside the largest context that was seen.";
+    case device::Fit::kClose:
+      if (v.failure) {
+        return "It fits beside the smallest context that was seen, not beside the largest.";
+      }
+      return v.releases_cache
+                 ? "It fits because the allocator gives cached memory back when the device is full; "
+                   "each time costs time."
+                 : "It fits beside the largest context that was seen, with nothing to spare.";
+    case device::Fit::kNo:
+      return "An allocation fails even beside the smallest context that was seen.";
+  }
+  return {};
+}
+
+}  // namespace ledger

@@ -1,0 +1,18 @@
+// What an estimate takes for granted, said in sentences.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/device/verdict.hpp"
+#include "core/scenario.hpp"
+
+namespace ledger {
+
+// Every assumption behind this scenario's figures, with the software versions they hold for.
+std::vector<std::string> assumptions_of(const Scenario& scenario);
+
+// Why the verdict is what it is.
+std::string verdict_sentence(const device::Verdict& verdict);
+
+}  // namespace ledger
