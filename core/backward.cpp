@@ -87,12 +87,20 @@ struct Engine {
 
     std::array<Tensor, kMaxEdges> results = call(node, grads);
     tape.clear_saved(node);
-    for (std::size_t i = 0; i < node.edge_count; ++i) {
+    // addmm hands on the gradients of bias, weight and input in this order, mm of input and weight.
+    const bool reversed = node.flag;
+    for (std::size_t k = 0; k < node.edge_count; ++k) {
+      const std::size_t i = reversed ? node.edge_count - 1 - k : k;
       const Edge& edge = node.edges[i];
       if (!edge.node) continue;
       const std::uint32_t next = edge.node->task_index;
       if (results[i]) add(pending[next].grads[edge.slot], std::move(results[i]));
-      if (--pending[next].missing == 0) push(next);
+      if (--pending[next].missing > 0) continue;
+      if (edge.node->parameter) {
+        run_node(next);  // parameters take their gradient at once
+      } else {
+        push(next);
+      }
     }
   }
 
@@ -117,7 +125,8 @@ struct Engine {
   void fit(const Edge& edge, Tensor& grad) {
     if (!edge.node) return grad.reset();
     if (!grad) return;
-    if (grad.shape().elements().value() != edge.shape.elements().value()) {
+    if (grad.shape().elements().value() != edge.shape.elements().value() ||
+        grad.shape().rank() > edge.shape.rank()) {
       Tensor large = std::move(grad);
       grad = sum_to(tape, std::move(large), edge.shape);
     }
@@ -148,7 +157,8 @@ struct Engine {
   void accumulate_parameter(Node& node, Tensor grad) {
     TensorData* parameter = node.parameter;
     if (!grad || parameter->grad) return;
-    if (grad->storage != kNoStorage) tape.log(Event::Kind::kAccumulate, grad->storage);
+    const bool of_model = tape.record_.storages[parameter->storage].role == Role::kWeight;
+    if (of_model) tape.log(Event::Kind::kAccumulate, grad->storage);
     parameter->grad = grad.release();
   }
 };

@@ -11,7 +11,6 @@ using Int = std::int64_t;
 
 constexpr Int kMaxThreads = 512;      // of a block, divided by the vector width of an output
 constexpr Int kWarp = 32;
-constexpr Int kAccumulatorBytes = 4;  // 32-bit floats, also for 16-bit inputs
 
 Int ceil_of(Int a, Int b) { return (a + b - 1) / b; }
 
@@ -23,7 +22,12 @@ Int last_power_of_two(Int n) {
 
 }  // namespace
 
-ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool contiguous) {
+Count scan_space(Count items, double tile) {
+  return Count(1279) + Count(256) * (ceil_div(items, tile) - 1);
+}
+
+ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool contiguous,
+                                   int accumulator_bytes) {
   const Int n_in = static_cast<Int>(rows.value());
   const Int n_out = static_cast<Int>(outputs.value());
   Int vector = 1;
@@ -60,7 +64,7 @@ ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool c
   if (blocks <= 1) return {};
   const Count c = tape.workings().named("c", static_cast<double>(blocks));
   const Count lanes = contiguous ? Count(1) : Count(static_cast<double>(width * vector));
-  return {true, Count(kAccumulatorBytes) * outputs * c * lanes,
+  return {true, Count(accumulator_bytes) * outputs * c * lanes,
           Count(4) * tape.workings().named("g", static_cast<double>(grid))};
 }
 

@@ -14,8 +14,13 @@ struct ReductionScratch {
 
 // `rows` values are reduced for each of `outputs`. `contiguous`: they lie side by side (a reduction
 // over the last dimension), else they are `outputs` apart.
-// Source: aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig, at 4 bytes an accumulator.
-ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool contiguous);
+// 16-bit and 32-bit floats are summed in 4 bytes, 64-bit integers in 8.
+// Source: aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig.
+ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool contiguous,
+                                   int accumulator_bytes = 4);
+
+// Working space, in bytes, of cub's scan of that many 64-bit numbers; a tile takes so many of them.
+Count scan_space(Count items, double tile = 14336);
 
 // Sums a gradient over the dimensions that were broadcast. The large gradient dies afterwards.
 Tensor sum_to(Tape& tape, Tensor large, Shape shape);

@@ -23,14 +23,16 @@ struct Estimate {
   const Scenario& scenario;
   Workings workings;
   models::DecoderConfig config;
-  Record record;
+  training::Run run;
+  const Record& record;
   device::Replay replay;
   LedgerSources sources;
 
   explicit Estimate(const Scenario& s)
       : scenario(s),
         config(models::find_architecture(s.model.model_type)->configure(s.model, workings)),
-        record(training::run(s, workings)),
+        run(training::run(s, workings)),
+        record(run.record),
         replay(device::replay(record)) {
     sources.weights = "transformers: models/" + s.model.model_type + "/modeling_" +
                       s.model.model_type + ".py";
@@ -100,7 +102,6 @@ void write_parts(Writer& w, const Ledger& ledger, const Estimate& e) {
 void write_model(Writer& w, const Estimate& e) {
   const ModelConfig& model = e.scenario.model;
   const models::DecoderConfig& c = e.config;
-  const double parameters = models::parameter_count(c);
   w.key("model").begin_object().key("id");
   if (model.id.empty()) {
     w.null();
@@ -119,14 +120,14 @@ void write_model(Writer& w, const Estimate& e) {
   letter(Letter::d_h, c.head_width.value());
   letter(Letter::f, c.feed_forward.value());
   letter(Letter::V, c.vocabulary.value());
-  letter(Letter::P, parameters);
-  letter(Letter::P_t, parameters);
+  letter(Letter::P, e.run.parameters);
+  letter(Letter::P_t, e.run.trainable);
   letter(Letter::A, e.scenario.training.gradient_accumulation_steps);
   letter(Letter::S, e.scenario.device.multiprocessors);
   if (c.window.value() > 0) letter(Letter::w, c.window.value());
   w.end_object().end_object();
-  w.key("parameters").begin_object().key("total").number(parameters);
-  w.key("trainable").number(parameters).end_object();
+  w.key("parameters").begin_object().key("total").number(e.run.parameters);
+  w.key("trainable").number(e.run.trainable).end_object();
 }
 
 void write_peak(Writer& w, const Estimate& e, const Ledger& ledger) {

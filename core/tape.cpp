@@ -100,6 +100,30 @@ Tensor Tape::parameter(Shape shape, Dtype dtype, const char* what, bool trainabl
   return made;
 }
 
+void Tape::make_leaf(Tensor& t) {
+  if (t->node) release(t->node);
+  t->leaf = true;
+  t->requires_grad = true;
+  // A second tensor stands for the first in the graph: it keeps storage and gradient alive.
+  Tensor kept = wrap(t->storage, t.shape(), t.dtype());
+  t->node = accumulating_node(kept.get());
+  t->node->leaf = kept.release();
+}
+
+void Tape::freeze(const Tensor& parameter) {
+  if (parameter->node) release(parameter->node);
+  parameter->node = nullptr;
+  parameter->requires_grad = false;
+}
+
+void Tape::replace_data(const Tensor& parameter, Dtype dtype) {
+  const StorageRecord& owner = record_.storages[parameter->storage];
+  const Within here(*this, owner.place, owner.layer);
+  Tensor made = make(parameter.shape(), dtype, owner.what, owner.role);
+  std::swap(parameter->storage, made->storage);
+  std::swap(parameter->dtype, made->dtype);
+}
+
 Node* Tape::accumulating_node(TensorData* parameter) {
   Node* node = nodes_.take();
   node->refs = 1;
@@ -169,6 +193,7 @@ void Tape::drain() {
     dead_nodes_.pop_back();
     clear_saved(*node);
     if (node->captured) release(node->captured);
+    if (node->leaf && --node->leaf->refs == 0) release(node->leaf);
     for (std::size_t i = 0; i < node->edge_count; ++i) {
       if (node->edges[i].node) release(node->edges[i].node);
     }

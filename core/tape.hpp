@@ -157,12 +157,14 @@ struct Node {
   std::uint8_t edge_count = 0, saved_count = 0, outputs = 1;
   bool swapped = false;            // parameters of the rule
   bool flag = false;
+  bool nested = false;
   std::uint8_t number = 0;
   Shape shape;
   const void* context = nullptr;   // what a rule of the training room needs; not owned
   std::array<Edge, kMaxEdges> edges{};
   std::array<Saved, kMaxSaved> saved{};
   TensorData* parameter = nullptr;  // of an accumulating node; not counted
+  TensorData* leaf = nullptr;       // the same, where the node keeps it alive; counted
   Frame* captured = nullptr;        // arguments that live as long as the graph; counted
   std::uint32_t task = 0, task_index = 0;
 };
@@ -221,12 +223,19 @@ class Tape {
   Tensor cast_copy(Shape shape, Dtype dtype, bool swapped);
   Tensor view(const Tensor& t, Shape shape, bool swapped, bool is_view = true);
   Tensor parameter(Shape shape, Dtype dtype, const char* what, bool trainable = true);
+  // Makes the tensor a leaf that needs a gradient, which is kept as long as the graph is:
+  // enable_input_require_grads().
+  void make_leaf(Tensor& t);
+  void freeze(const Tensor& parameter);  // requires_grad_(False)
+  // parameter.data = parameter.data.to(dtype): the new data exist before the old ones go.
+  void replace_data(const Tensor& parameter, Dtype dtype);
   // cuBLAS takes a workspace per thread, once, after the output of the first matrix product.
   void matrix_product_done();
 
   // -- where we are, for labels
   std::uint32_t place(std::string_view path);  // interned
   std::uint32_t current_place() const { return place_; }
+  std::int16_t current_layer() const { return layer_; }
   // The next output that an operator makes bears this name.
   Tape& as(const char* what) {
     next_name_ = what;

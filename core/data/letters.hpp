@@ -10,13 +10,35 @@ namespace ledger {
 
 // In the order of kLetters.
 enum class Letter : std::uint8_t {
-  B, T, d, L, H, H_kv, d_h, f, V, P, P_t, P_q, r, E, k, A, W, e, w, f_e, r_q, r_kv, S
+  B,
+  T,
+  d,
+  L,
+  H,
+  H_kv,
+  d_h,
+  f,
+  V,
+  P,
+  P_t,
+  P_q,
+  r,
+  E,
+  k,
+  A,
+  W,
+  e,
+  w,
+  f_e,
+  r_q,
+  r_kv,
+  S
 };
 
 struct LetterRow {
   Letter letter;
-  std::string_view symbol;   // as plain text, e.g. "H_kv"
-  std::string_view mathml;   // as presentation MathML, without a <math> around it
+  std::string_view symbol;  // as plain text, e.g. "H_kv"
+  std::string_view mathml;  // as presentation MathML, without a <math> around it
   std::string_view latex;
   std::string_view meaning;
 };

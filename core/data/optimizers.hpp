@@ -47,7 +47,8 @@ enum class StateCreated : std::uint8_t { kAtFirstStep, kByConstructor };
 //   kForEach  each named tensor is made for all parameters of one dtype at once; all of them live
 //             until that group is done.
 //   kSingle   parameters are taken one at a time; every named tensor but the last dies before the
-//             next parameter, the last one only once its successor exists (Python rebinds the name).
+//             next parameter, the last one only once its successor exists (Python rebinds the
+//             name).
 struct StepWork {
   enum class Kind : std::uint8_t { kNone, kForEach, kSingle };
   Kind kind = Kind::kNone;
@@ -118,7 +119,8 @@ inline constexpr std::array kOptimizers = {
         .when = {OptimizerCondition::Test::kAbove, "momentum", 0, 0.9},
         .args = {{"momentum", OptimizerArg::Kind::kNumber, 0, 0, 1}},
         .state = {{"momentum_buffer"}},
-        .source = "torch/optim/sgd.py _multi_tensor_sgd (the buffer starts as a copy of the gradient)",
+        .source =
+            "torch/optim/sgd.py _multi_tensor_sgd (the buffer starts as a copy of the gradient)",
     },
     OptimizerRow{
         .optim = "sgd",

@@ -1,10 +1,11 @@
-// A decoder-only language model as the program of its forward pass, and what it is built of.
+// A decoder-only language model: its weights, and the blocks that its forward pass is made of.
 //
 // The names are transformers' own. To add an architecture, write a file beside this one that fills
-// a DecoderConfig from the checked config.json, and put it into the table of table.cpp.
+// a DecoderConfig from the checked config.json, with its own blocks where it differs from llama's,
+// and put it into the table of table.cpp.
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -13,63 +14,113 @@
 
 namespace ledger::models {
 
-// Sizes as counts with their letters, and the switches in which architectures differ.
-struct DecoderConfig {
-  Count hidden, layers, heads, key_value_heads, head_width, feed_forward, vocabulary;
-  bool query_key_value_bias = false;
-  bool output_bias = false;
-  bool mlp_bias = false;
-  bool query_key_norm = false;
-  bool tied = false;
-  Count window = 0;                 // tokens; 0 for none
-  std::vector<bool> windowed;       // by layer: attention looks back on the window only
-  bool always_full_mask = false;    // the full mask is made even where no layer uses it
-  std::vector<bool> rotated;        // by layer: queries and keys are rotated
-};
+struct Decoder;
+struct DecoderLayer;
+class Builder;
 
 // How the run wants the model to be computed.
 struct RunOptions {
   bool eager = false;  // attention written out instead of a fused kernel
   enum class Checkpointing : std::uint8_t { kOff, kNonReentrant, kReentrant };
   Checkpointing checkpointing = Checkpointing::kOff;
+  bool input_gradients = false;  // enable_input_require_grads: the embedding's output is a leaf
 };
 
-struct RmsNorm {
+struct Norm {
   Tensor weight;
+  Tensor bias;  // of a layer norm; absent in an RMS norm
   std::uint32_t place = 0;
 };
 
 struct Attention {
   ops::Linear q_proj, k_proj, v_proj, o_proj;
-  RmsNorm q_norm, k_norm;  // absent where the architecture has none
+  ops::Linear qkv_proj;      // where one matrix makes all three
+  Norm q_norm, k_norm;       // absent where the architecture has none
   std::uint32_t place = 0;
 };
 
 struct Mlp {
   ops::Linear gate_proj, up_proj, down_proj;
+  ops::Linear gate_up_proj;  // where one matrix makes both
   std::uint32_t place = 0;
 };
-
-struct Decoder;
 
 struct DecoderLayer {
   const Decoder* model = nullptr;
   std::int16_t index = 0;
   Attention self_attn;
   Mlp mlp;
-  RmsNorm input_layernorm, post_attention_layernorm;
+  Norm input_layernorm, post_attention_layernorm;
+  Norm pre_feedforward_layernorm, post_feedforward_layernorm;  // gemma's
   std::uint32_t place = 0;
+};
+
+// What a layer is called with besides its hidden states.
+struct LayerInputs {
+  Tensor hidden, cos, sin, mask, positions;
+};
+
+struct QueryKeyValue {
+  Tensor q, k, v;  // [B,H or H_kv,T,d_h]
+};
+struct Rotated {
+  Tensor q, k;
+};
+struct AttentionOutput {
+  Tensor output;   // [B,T,d]
+  Tensor weights;  // only where attention is written out; the layer holds it to its end
+};
+
+Tensor rms_norm(Tape& t, const Norm& norm, Tensor x);
+void make_llama_layer(Builder& b, DecoderLayer& layer);
+Tensor llama_layer(Tape& t, const DecoderLayer& layer, const LayerInputs& in);
+QueryKeyValue project_heads(Tape& t, const DecoderLayer& layer, Tensor x);
+Rotated apply_rotary(Tape& t, Tensor q, Tensor k, Tensor cos, Tensor sin);
+Tensor gated_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x);
+Tensor embed_tokens(Tape& t, const Decoder& model, const Tensor& ids);
+Tensor project_logits(Tape& t, const Decoder& model, Tensor hidden);
+
+// The parts in which architectures differ, llama's unless an architecture brings its own.
+struct Blocks {
+  void (*make_layer)(Builder&, DecoderLayer&) = make_llama_layer;
+  Tensor (*norm)(Tape&, const Norm&, Tensor) = rms_norm;
+  Tensor (*layer)(Tape&, const DecoderLayer&, const LayerInputs&) = llama_layer;
+  QueryKeyValue (*project)(Tape&, const DecoderLayer&, Tensor) = project_heads;
+  Rotated (*rotate)(Tape&, Tensor, Tensor, Tensor, Tensor) = apply_rotary;
+  Tensor (*activation)(Tape&, Tensor);  // of the feed-forward; SiLU unless set
+  Tensor (*feed_forward)(Tape&, const DecoderLayer&, Tensor) = gated_feed_forward;
+  Tensor (*embed)(Tape&, const Decoder&, const Tensor& ids) = embed_tokens;
+  Tensor (*head)(Tape&, const Decoder&, Tensor hidden) = project_logits;
+};
+
+// Sizes as counts with their letters, and the switches in which architectures differ.
+struct DecoderConfig {
+  Count hidden, layers, heads, key_value_heads, head_width, feed_forward, vocabulary;
+  Count rotary_width;               // of a head, as far as it is rotated
+  bool query_key_value_bias = false;
+  bool output_bias = false;
+  bool mlp_bias = false;
+  bool query_key_norm = false;      // on each head
+  bool tied = false;
+  Count window = 0;                 // tokens; 0 for none
+  std::vector<bool> windowed;       // by layer: attention looks back on the window only
+  bool always_full_mask = false;    // the full mask is made even where no layer uses it
+  std::vector<bool> rotated;        // by layer: queries and keys are rotated
+  Blocks blocks;
 };
 
 struct Decoder {
   DecoderConfig config;
   RunOptions options;
+  Dtype dtype = Dtype::kBFloat16;     // of the weights as they are loaded
   Tensor embed_tokens;
   std::vector<DecoderLayer> layers;
-  RmsNorm norm;
-  std::vector<Tensor> buffers;      // inverse frequencies of the rotary embedding
+  Norm norm;
+  std::vector<Tensor> buffers;        // inverse frequencies of the rotary embedding
   ops::Linear lm_head;
-  std::vector<Tensor> parameters;   // in the order of model.parameters()
+  std::vector<Tensor> parameters;     // in the order of model.parameters()
+  std::vector<ops::Linear*> linears;  // in the order of model.named_modules()
+  Tensor shared_code;                 // of nested 4-bit scales, one for the whole process
 };
 
 struct Output {
@@ -86,30 +137,25 @@ struct Architecture {
 const std::vector<Architecture>& architectures();
 const Architecture* find_architecture(std::string_view model_type);
 
-// Allocates all parameters in the order in which transformers does. The result must stay where it
+// Allocates all parameters in the order in which transformers does. The model must stay where it
 // is: layers refer to it.
 void build(Tape& t, Decoder& model, Dtype dtype);
 
-// Logits and loss for ids [B,T].
-Output forward(Tape& t, const Decoder& model, Tensor input_ids);
-
-// Number of logical elements of the parameters, tied ones once.
-double parameter_count(const DecoderConfig& config);
+// Logits and loss for ids [B,T], with or without an attention_mask [B,T].
+Output forward(Tape& t, const Decoder& model, Tensor input_ids, Tensor attention_mask);
 
 // The sizes that all architectures share, with their letters.
 DecoderConfig common_config(const ModelConfig& config, Workings& workings);
 
-// -- parts that programs of other architectures can use too
-Tensor rms_norm(Tape& t, const RmsNorm& norm, Tensor x);
+// -- parts of a forward pass that are the same everywhere
+AttentionOutput attention(Tape& t, const DecoderLayer& layer, const LayerInputs& in, Tensor hidden);
 struct RotaryTables {
   Tensor cos, sin;
 };
 RotaryTables rotary_tables(Tape& t, Count length, Count width, Dtype dtype);
-struct Rotated {
-  Tensor q, k;
-};
-Rotated apply_rotary(Tape& t, Tensor q, Tensor k, Tensor cos, Tensor sin);
 // The causal mask that the model hands to its layers; absent where the kernel knows causality.
-Tensor causal_mask(Tape& t, const Tensor& embedded, Count window, bool eager);
+// `padding`: the attention_mask [B,T] that came with the ids, or absent.
+Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding, Count window,
+                   bool eager);
 
 }  // namespace ledger::models

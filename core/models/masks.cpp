@@ -1,6 +1,7 @@
 // The masks that transformers makes before the first layer (masking_utils.py): none where the fused
 // kernel knows causality by itself, a boolean one for a window in force, a float one for eager.
 #include "core/models/decoder.hpp"
+#include "core/reduction.hpp"
 
 namespace ledger::models {
 namespace {
@@ -15,42 +16,81 @@ void test_for_packing(Tape& t, Count batch, Count length) {
   Tensor restarts = ids(batch * length, "where positions restart");
   Tensor numbers = ids(Count(8) * batch * length, "restarts as numbers");
   Tensor sums = ids(Count(8) * batch * length, "restarts counted");
-  if (batch.value() == 1) Tensor scan = ids(1279, "working space of a scan");
+  if (batch.value() == 1) Tensor scan = ids(scan_space(length), "working space of a scan");
   sums.reset();
   restarts.reset();
   Tensor last = ids(batch, "restarts in all");
   Tensor answer = ids(1, "whether any sequence restarts");
 }
 
-Tensor boolean(Tape& t, Count length, const char* what) {
-  return t.output(t.shape({1, 1, length, length}), Dtype::kBool, what);
+// Whether every token counts, asked twice before a mask is made: a sum read back.
+void test_for_full_mask(Tape& t, Count tokens) {
+  for (int i = 0; i < 2; ++i) {
+    Tensor sum = t.bytes(8, "tokens that count");
+    Tensor numbers = t.bytes(Count(8) * tokens, "attention mask as numbers");
+    const ReductionScratch scratch = reduction_scratch(t, tokens, 1, true, 8);
+    if (scratch.any) {
+      Tensor partials = t.bytes(scratch.partials, "partial sums of a reduction");
+      Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
+    }
+    numbers.reset();
+    Tensor answer = t.bytes(1, "whether all tokens count");
+  }
 }
 
-Tensor window_mask(Tape& t, Count length) {
+// A boolean mask, one byte an entry; `batch` is 1 where all sequences share it.
+Tensor boolean(Tape& t, Count batch, Count length, const char* what) {
+  return t.output(t.shape({batch, 1, length, length}), Dtype::kBool, what);
+}
+
+Tensor inside_window(Tape& t, Count length) {
   Tensor edge = t.bytes(Count(8) * length, "edge of the window");
-  return boolean(t, length, "inside the window");
+  return boolean(t, 1, length, "inside the window");
 }
 
-// Mask functions are and-ed one by one.
-Tensor windowed_causal(Tape& t, Count length) {
+Tensor causal(Tape& t, Count length) { return boolean(t, 1, length, "causal mask"); }
+
+// Mask functions are and-ed one by one, beginning with all true.
+template <class First, class Second>
+Tensor both(Tape& t, Count batch, Count length, First first, Second second) {
   Tensor start = t.bytes(1, "all true");
-  Tensor term = window_mask(t, length);
-  Tensor so_far = boolean(t, length, "mask so far");
+  Tensor term = first();
+  Tensor so_far = t.output(term.shape(), Dtype::kBool, "mask so far");
   term.reset();
   start.reset();
-  term = boolean(t, length, "causal");
-  return boolean(t, length, "causal mask within the window");
+  term = second();
+  return boolean(t, batch, length, "causal mask, combined");
+}
+
+Tensor window_and_causal(Tape& t, Count length) {
+  return both(t, 1, length, [&] { return inside_window(t, length); }, [&] { return causal(t, length); });
+}
+
+// The padding of each sequence, picked out by index: [B,1,1,T].
+Tensor padding_of_keys(Tape& t, Count batch, Count length) {
+  Tensor sequences, positions;
+  if (length.value() > 1) sequences = t.bytes(Count(8) * batch * length, "index of the sequence");
+  if (batch.value() > 1) positions = t.bytes(Count(8) * batch * length, "index of the position");
+  return t.output(t.shape({batch, 1, 1, length}), Dtype::kBool, "padding of the keys");
 }
 
 }  // namespace
 
-Tensor causal_mask(Tape& t, const Tensor& embedded, Count window, bool eager) {
+Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding, Count window,
+                   bool eager) {
   const Within here(t, t.place("causal_mask"), -1);
   const NoGrad no_grad(t);
   const Count batch = embedded.dim(0), length = embedded.dim(1);
-  test_for_packing(t, batch, length);
   const bool windowed = window.value() > 0;
-  if (!eager && !(windowed && length.value() >= window.value())) return Tensor();
+  const bool window_in_force = windowed && length.value() >= window.value();
+  Tensor counts;
+  if (padding) {
+    counts = t.output(padding.shape(), Dtype::kBool, "attention mask as truth values");
+    if (!eager && !window_in_force) test_for_full_mask(t, batch * length);
+  } else {
+    test_for_packing(t, batch, length);
+    if (!eager && !window_in_force) return Tensor();
+  }
 
   Tensor batch_range = t.bytes(Count(8) * batch, "positions of the batch");
   Tensor head_range = t.bytes(8, "positions of the heads");
@@ -58,7 +98,10 @@ Tensor causal_mask(Tape& t, const Tensor& embedded, Count window, bool eager) {
   queries = t.bytes(Count(8) * length, "positions of the queries");
   Tensor keys = t.bytes(Count(8) * length, "positions of the keys");
   keys = t.bytes(Count(8) * length, "positions of the keys");
-  Tensor mask = windowed ? windowed_causal(t, length) : boolean(t, length, "causal mask");
+  auto base = [&] { return windowed ? window_and_causal(t, length) : causal(t, length); };
+  Tensor mask = padding ? both(t, batch, length, base,
+                               [&] { return padding_of_keys(t, batch, length); })
+                        : base();
   batch_range.reset();
   head_range.reset();
   queries.reset();

@@ -8,8 +8,9 @@ namespace ledger::models {
 namespace {
 
 Tensor rotate_half(Tape& t, Tensor x) {
-  Tensor first = ops::half_of_last(t, x);
-  Tensor second = ops::half_of_last(t, x);
+  const Count half = x.shape().last() / 2;
+  Tensor first = ops::narrow_last(t, x, half);
+  Tensor second = ops::narrow_last(t, x, half);
   Tensor negated = ops::negate(t, second);
   return ops::concatenate(t.as("rotated halves"), std::move(negated), first);
 }

@@ -1,5 +1,6 @@
 // The table of architectures, and what their configurations have in common.
 #include "core/models/decoder.hpp"
+#include "core/ops/elementwise.hpp"
 
 namespace ledger::models {
 
@@ -38,6 +39,8 @@ DecoderConfig common_config(const ModelConfig& config, Workings& w) {
   c.head_width = w.letter(Letter::d_h, config.number_or("head_dim", hidden / heads));
   c.feed_forward = w.letter(Letter::f, config.number("intermediate_size"));
   c.vocabulary = w.letter(Letter::V, config.number("vocab_size"));
+  c.rotary_width = c.head_width;
+  c.blocks.activation = ops::silu;
   c.tied = config.flag("tie_word_embeddings");
   const auto layers = static_cast<std::size_t>(c.layers.value());
   c.windowed.assign(layers, false);

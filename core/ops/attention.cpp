@@ -5,6 +5,7 @@
 
 #include "core/ops/attention_kernels.hpp"
 #include "core/ops/cast.hpp"
+#include "core/ops/layout.hpp"
 
 namespace ledger::ops {
 namespace {
@@ -14,6 +15,20 @@ void of_softmax(BackwardCall& call) {
   const Tensor& grad = call.grads[0];
   call.results[0] = t.output(grad.shape(), call.node.edges[0].dtype, "gradient of the scores");
   Tensor product = t.scratch(grad.shape(), Dtype::kFloat32, "gradient times output");
+}
+
+// The kernel takes widths that are multiples of eight; others are padded and cut again.
+Tensor flash_of_any_width(Tape& t, Tensor q, Tensor k, Tensor v) {
+  const Count width = q.dim(3);
+  if (std::fmod(width.value(), 8) == 0) {
+    return flash_attention(t, std::move(q), std::move(k), std::move(v));
+  }
+  const Count padded = round_up(width, 8);
+  Tensor query = pad_last(t.as("query states, padded"), std::move(q), padded);
+  Tensor key = pad_last(t.as("key states, padded"), std::move(k), padded);
+  Tensor value = pad_last(t.as("value states, padded"), std::move(v), padded);
+  Tensor out = flash_attention(t, std::move(query), std::move(key), std::move(value));
+  return narrow_last(t, std::move(out), width);
 }
 
 constexpr Rule kSoftmax{"softmax", "derivatives.yaml: _softmax", of_softmax};
@@ -46,7 +61,7 @@ Tensor scaled_dot_product_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tenso
   const bool masked = static_cast<bool>(mask);
   switch (attention_kernel(t, query, masked, wants_gradient)) {
     case AttentionKernel::kFlash:
-      return flash_attention(t, std::move(query), std::move(key), std::move(value));
+      return flash_of_any_width(t, std::move(query), std::move(key), std::move(value));
     case AttentionKernel::kMemoryEfficient:
     case AttentionKernel::kMath:
       break;

@@ -58,6 +58,7 @@ constexpr Rule kNegate{"negation", "derivatives.yaml: neg", through_formula<0>};
 constexpr Rule kSilu{"SiLU", "derivatives.yaml: silu", through_formula<0>};
 constexpr Rule kGelu{"GELU", "derivatives.yaml: gelu", through_formula<0>};
 constexpr Rule kRelu{"ReLU", "derivatives.yaml: relu", through_formula<0>};
+constexpr Rule kDropout{"dropout", "derivatives.yaml: native_dropout", through_formula<0>};
 constexpr Rule kMul{"product", "derivatives.yaml: mul.Tensor", of_product};
 constexpr Rule kAdd{"sum", "derivatives.yaml: add.Tensor", to_both};
 
@@ -74,7 +75,9 @@ Tensor unary(Tape& t, const Rule& rule, Tensor x, Keeps keeps, const char* what)
 
 // The shape and layout of the larger operand, the wider of the two types.
 Tensor broadcast(Tape& t, const Tensor& a, const Tensor& b, const char* what) {
-  const Tensor& large = a.shape().elements().value() >= b.shape().elements().value() ? a : b;
+  const double of_a = a.shape().elements().value(), of_b = b.shape().elements().value();
+  const bool a_is_large = of_a > of_b || (of_a == of_b && a.shape().rank() >= b.shape().rank());
+  const Tensor& large = a_is_large ? a : b;
   return t.output(large.shape(), promoted(a.dtype(), b.dtype()), what, large->swapped);
 }
 
@@ -102,6 +105,15 @@ Tensor mean_last(Tape& t, Tensor x) {
     recording->swapped = x->swapped;
   }
   Tensor out = t.output(x.shape().with_last(1), x.dtype(), "mean of each row");
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor dropout(Tape& t, Tensor x) {
+  Recording recording(t, kDropout, {&x});
+  Tensor mask = t.output(x.shape(), Dtype::kBool, "dropout mask");
+  Tensor out = t.output(x.shape(), x.dtype(), "after dropout", x->swapped);
+  recording.save(mask);
   recording.outputs({&out});
   return out;
 }

@@ -17,6 +17,8 @@ Tensor silu(Tape& t, Tensor x);
 Tensor gelu(Tape& t, Tensor x);  // either form, as one kernel
 Tensor relu(Tape& t, Tensor x);  // saves its result
 
+Tensor dropout(Tape& t, Tensor x);  // of a probability above 0; saves a mask of one byte an element
+
 // With broadcasting of the smaller operand and promotion to the wider type.
 Tensor mul(Tape& t, Tensor a, Tensor b);
 Tensor add(Tape& t, Tensor a, Tensor b);

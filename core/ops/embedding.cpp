@@ -1,11 +1,36 @@
 // The gradient of an embedding is as large as the table; beyond 3,072 tokens it is made by sorting.
 #include "core/ops/embedding.hpp"
 
+#include <cmath>
+
+#include "core/reduction.hpp"
+
 namespace ledger::ops {
 namespace {
 
 constexpr double kSortBeyond = 3072;       // tokens; aten/src/ATen/native/cuda/Embedding.cu
 constexpr double kRowsOfPartialSum = 10;   // aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu
+
+int capability(const Tape& t) { return t.device().compute_major * 10 + t.device().compute_minor; }
+
+// cub's radix sort of 64-bit keys with values: one pass for every byte that ids can differ in.
+Count sort_space(const Tape& t, Count tokens, Count vocabulary) {
+  int bits = 0;
+  for (double v = vocabulary.value(); v >= 1; v = std::floor(v / 2)) ++bits;
+  const double passes = std::ceil(bits / 8.0);
+  const int cc = capability(t);
+  const double tile = cc < 80 ? 2816 : cc < 90 ? 3840 : 4608;
+  Count space = Count(1024) * ceil_div(tokens, tile) + Count(2048 * passes + 511);
+  if (passes > 1) space = space + Count(2) * round_up(Count(8) * tokens, 256);
+  return space;
+}
+
+// Items that one tile of cub's unique-by-key takes.
+double unique_tile(const Tape& t) {
+  const int cc = capability(t);
+  if (cc >= 90) return 78848;
+  return cc == 75 || (cc >= 86 && cc < 90) ? 5120 : 21504;
+}
 
 Tensor gradient_by_sorting(Tape& t, Count tokens, Shape table, Dtype dtype) {
   const Count vocabulary = table[0], width = table[1];
@@ -16,23 +41,31 @@ Tensor gradient_by_sorting(Tape& t, Count tokens, Shape table, Dtype dtype) {
   Tensor sorted = t.bytes(ids_bytes, "token ids, sorted");
   Tensor order = t.bytes(ids_bytes, "order of the sorted ids");
   Tensor range = t.bytes(ids_bytes, "positions");
-  Tensor sort_space = t.bytes(Count(16) * tokens + 6655, "working space of the sort");
-  sort_space.reset();
+  Tensor space = t.bytes(sort_space(t, tokens, vocabulary), "working space of the sort");
+  space.reset();
   range.reset();
   Tensor gradient = t.output(table, dtype, "gradient of the embedding");
   Tensor offsets = t.bytes(ids_bytes, "offsets of the segments");
   Tensor segment_count = t.bytes(8, "number of segments");
   Tensor positions = t.bytes(ids_bytes, "positions");
-  Tensor scan_space = t.bytes(1279, "working space of a scan");
+  space = t.bytes(scan_space(tokens, unique_tile(t)), "working space of a scan");
   positions.reset();
-  scan_space.reset();
+  space.reset();
   Tensor per_segment = t.bytes(Count(8) * segments, "partial sums of each segment");
   Tensor partial_offsets = t.bytes(Count(8) * segments, "offsets of the partial sums");
-  scan_space = t.bytes(1279, "working space of a scan");
-  scan_space.reset();
+  space = t.bytes(scan_space(segments), "working space of a scan");
+  space.reset();
   Tensor partial_count = t.bytes(8, "number of partial sums");
   Tensor starts = t.bytes(Count(8) * partials, "starts of the partial sums");
-  Tensor sums = t.bytes(Count(4) * partials * width, "partial sums in 32 bit");
+  // Where ids repeat a lot, sums are kept for each id instead of each partial.
+  const double v = vocabulary.value();
+  Tensor sums, owners;
+  if (30 * v <= tokens.value() && v < 4 * t.device().multiprocessors) {
+    owners = t.bytes(Count(8) * partials, "segments of the partial sums");
+    if (bytes_of(dtype) == 2) sums = t.bytes(Count(4) * segments * width, "sums in 32 bit");
+  } else {
+    sums = t.bytes(Count(4) * partials * width, "partial sums in 32 bit");
+  }
   return gradient;
 }
 

@@ -36,6 +36,9 @@ int splits(double batch_heads, double length, double width, double multiprocesso
   return 1;
 }
 
+// The width that the kernel works with: whole multiples of 32, of 64 above 128.
+Count kernel_width(Count width) { return round_up(width, width.value() <= 128 ? 32 : 64); }
+
 // A copy of a gradient or output that is not [B,T,H,d] in memory.
 Tensor in_kernel_order(Tape& t, const Tensor& x, bool swapped) {
   if (swapped || x.dim(1).value() <= 1 || x.dim(2).value() <= 1) return Tensor();
@@ -56,7 +59,7 @@ void of_flash(BackwardCall& call) {
   const Count rows = round_up(length, 128);
   Tensor softmax_sums = t.scratch(t.shape({batch, heads, rows}), Dtype::kFloat32,
                                   "row sums of gradient and output");
-  Tensor query_sums = t.scratch(t.shape({batch, rows, heads, round_up(width, 32)}),
+  Tensor query_sums = t.scratch(t.shape({batch, rows, heads, kernel_width(width)}),
                                 Dtype::kFloat32, "32-bit sums of the queries' gradient");
   Tensor expanded_keys, expanded_values;
   if (heads.value() != k.dim(1).value()) {
@@ -83,7 +86,7 @@ Tensor flash_attention(Tape& t, Tensor q, Tensor k, Tensor v) {
     const Count s = t.workings().named("s", pieces);
     piece_sums = t.scratch(t.shape({s, batch, heads, length}), Dtype::kFloat32,
                            "row sums of each piece of the keys");
-    piece_outputs = t.scratch(t.shape({s * batch, heads, length, round_up(width, 32)}),
+    piece_outputs = t.scratch(t.shape({s * batch, heads, length, kernel_width(width)}),
                               Dtype::kFloat32, "output of each piece of the keys");
   }
   Tensor seed = t.output(t.shape({2}), Dtype::kInt64, "random seed");

@@ -33,6 +33,11 @@ void zeros_around(BackwardCall& call) {
                                      "gradient of a slice, zeros around it");
 }
 
+void without_padding(BackwardCall& call) {
+  call.results[0] = call.tape.output(call.node.edges[0].shape, call.grads[0].dtype(),
+                                     "gradient without the padding");
+}
+
 void views_of_halves(BackwardCall& call) {
   for (std::size_t i = 0; i < 2; ++i) {
     if (call.node.edges[i].node) {
@@ -51,6 +56,7 @@ constexpr Rule kMerge{"view", "derivatives.yaml: view", split_gradient};
 constexpr Rule kTranspose{"transpose", "derivatives.yaml: transpose.int", transpose_gradient};
 constexpr Rule kClone{"copy in contiguous order", "derivatives.yaml: clone", unchanged};
 constexpr Rule kSlice{"slice", "derivatives.yaml: slice.Tensor", zeros_around};
+constexpr Rule kPad{"padding", "derivatives.yaml: constant_pad_nd", without_padding};
 constexpr Rule kConcatenate{"concatenation", "derivatives.yaml: cat", views_of_halves};
 constexpr Rule kRepeat{"repeat_kv", "transformers: repeat_kv", sum_of_repeats};
 
@@ -82,6 +88,13 @@ Tensor contiguous(Tape& t, Tensor x) {
   return copy(t, std::move(x), "copy in contiguous order");
 }
 
+Tensor clone(Tape& t, Tensor x) {
+  Recording recording(t, kClone, {&x});
+  Tensor out = t.output(x.shape(), x.dtype(), "copy", x->swapped);
+  recording.outputs({&out});
+  return out;
+}
+
 Tensor merge_heads(Tape& t, Tensor x) {
   Tensor dense = contiguous(t, std::move(x));
   Recording recording(t, kMerge, {&dense});
@@ -91,9 +104,16 @@ Tensor merge_heads(Tape& t, Tensor x) {
   return out;
 }
 
-Tensor half_of_last(Tape& t, Tensor x) {
+Tensor pad_last(Tape& t, Tensor x, Count width) {
+  Recording recording(t, kPad, {&x});
+  Tensor out = t.output(x.shape().with_last(width), x.dtype(), "padded with zeros");
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor narrow_last(Tape& t, Tensor x, Count width) {
   Recording recording(t, kSlice, {&x});
-  Tensor out = t.view(x, x.shape().with_last(x.shape().last() / 2), x->swapped);
+  Tensor out = t.view(x, x.shape().with_last(width), x->swapped);
   recording.outputs({&out});
   return out;
 }

@@ -8,8 +8,10 @@ namespace ledger::ops {
 Tensor split_heads(Tape& t, Tensor x, Count heads, Count width);  // [B,T,H·d] -> [B,T,H,d], a view
 Tensor transpose(Tape& t, Tensor x);    // dimensions 1 and 2 of four exchanged, a view
 Tensor contiguous(Tape& t, Tensor x);   // a copy where the dimensions lie exchanged in memory
+Tensor clone(Tape& t, Tensor x);        // a copy in the same order
 Tensor merge_heads(Tape& t, Tensor x);  // [B,T,H,d] -> [B,T,H·d], a copy where not contiguous
-Tensor half_of_last(Tape& t, Tensor x); // one half of the last dimension, a view
+Tensor narrow_last(Tape& t, Tensor x, Count width);  // a slice of the last dimension, a view
+Tensor pad_last(Tape& t, Tensor x, Count width);     // zeros behind the last dimension
 Tensor concatenate(Tape& t, Tensor a, Tensor b);  // of two halves along the last dimension
 // Each key/value head n times: [B,K,T,d] -> [B,n·K,T,d]. One head alone is only broadcast.
 Tensor repeat_heads(Tape& t, Tensor x, Count heads);

@@ -63,9 +63,19 @@ constexpr Rule kBatchedProduct{"batched matrix product", "derivatives.yaml: bmm"
 
 Tensor linear(Tape& t, const Linear& layer, Tensor x) {
   const Within here(t, layer.place);
+  return layer.adapters.empty() ? base_linear(t, layer, std::move(x))
+                                : adapted_linear(t, layer, std::move(x));
+}
+
+Tensor base_linear(Tape& t, const Linear& layer, Tensor x) {
+  if (layer.packed) return packed_linear(t, layer, std::move(x));
+  return matrix_product(t, std::move(x), layer.weight, layer.bias);
+}
+
+Tensor matrix_product(Tape& t, Tensor x, Tensor w, Tensor b) {
   // Autocast casts an operator's arguments from the last to the first.
-  Tensor bias = layer.bias ? autocast_operand(t, layer.bias) : Tensor();
-  Tensor weight = autocast_operand(t, layer.weight);
+  Tensor bias = b ? autocast_operand(t, b) : Tensor();
+  Tensor weight = autocast_operand(t, w);
   Tensor input = autocast_operand(t, x);
   Recording recording(t, kLinear, {&input, &weight, &bias});
   if (recording) recording->flag = static_cast<bool>(bias);

@@ -7,7 +7,12 @@
 
 namespace ledger::training {
 
+struct Run {
+  Record record;
+  double parameters = 0, trainable = 0;  // logical elements, tied ones once
+};
+
 // Runs the scenario on a tape. The workings must outlive the record.
-Record run(const Scenario& scenario, Workings& workings);
+Run run(const Scenario& scenario, Workings& workings);
 
 }  // namespace ledger::training

@@ -1,0 +1,27 @@
+// Makes the weights of a model one after the other, each under its place.
+#pragma once
+
+#include "core/models/decoder.hpp"
+
+namespace ledger::models {
+
+class Builder {
+ public:
+  Builder(Tape& tape, Decoder& model, Dtype dtype) : tape_(tape), model_(model), dtype_(dtype) {}
+
+  Tape& tape() { return tape_; }
+  const DecoderConfig& config() const { return model_.config; }
+
+  // Paths are literals such as "layers.*.self_attn.q_proj".
+  Tensor parameter(const char* path, Shape shape, const char* what = "weight");
+  void linear(ops::Linear& made, const char* path, Count in, Count out, bool bias);
+  void norm(Norm& made, const char* path, Count width, bool bias = false);
+  void buffer(Shape shape, Dtype dtype, const char* what);
+
+ private:
+  Tape& tape_;
+  Decoder& model_;
+  Dtype dtype_;
+};
+
+}  // namespace ledger::models

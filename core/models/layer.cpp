@@ -1,0 +1,115 @@
+// The blocks of a llama-like layer, statement by statement as in transformers' modeling files: a
+// named local here is a name there, a moved operand is a temporary there.
+#include "core/models/decoder.hpp"
+#include "core/ops/attention.hpp"
+#include "core/ops/cast.hpp"
+#include "core/ops/elementwise.hpp"
+#include "core/ops/layout.hpp"
+
+namespace ledger::models {
+namespace {
+
+AttentionOutput eager_attention(Tape& t, const DecoderConfig& c, Tensor q, Tensor k, Tensor v,
+                                Tensor mask) {
+  Tensor key_states = ops::repeat_heads(t, k, c.heads);
+  Tensor value_states = ops::repeat_heads(t, v, c.heads);
+  Tensor product = ops::batched_product(t.as("attention scores"), q, key_states, true);
+  Tensor weights = ops::mul_constant(t.as("attention scores, scaled"), std::move(product));
+  if (mask) weights = ops::add(t.as("attention scores, masked"), weights, mask);
+  Tensor wide = ops::softmax_float32(t, weights);
+  weights = ops::to(t.as("attention weights"), std::move(wide), q.dtype());
+  Tensor attended = ops::batched_product(t.as("attention output"), weights, value_states, false);
+  Tensor turned = ops::transpose(t, std::move(attended));
+  Tensor output = ops::contiguous(t, std::move(turned));
+  return {std::move(output), std::move(weights)};
+}
+
+Tensor fused_attention(Tape& t, const DecoderConfig& c, Tensor q, Tensor k, Tensor v,
+                       Tensor mask) {
+  // Grouped heads reach the kernel as they are, unless a mask or wide heads forbid it.
+  const bool repeats = mask || c.head_width.value() > 256;
+  Tensor key_states = repeats ? ops::repeat_heads(t, k, c.heads) : k;
+  Tensor value_states = repeats ? ops::repeat_heads(t, v, c.heads) : v;
+  Tensor attended = ops::scaled_dot_product_attention(t, q, key_states, value_states, mask);
+  Tensor turned = ops::transpose(t, std::move(attended));
+  return ops::contiguous(t, std::move(turned));
+}
+
+Tensor heads_of(Tape& t, const ops::Linear& projection, const Norm& norm, const char* what,
+                Tensor x, Count heads, Count width) {
+  Tensor projected = ops::linear(t.as(what), projection, std::move(x));
+  Tensor split = ops::split_heads(t, std::move(projected), heads, width);
+  if (norm.weight) split = rms_norm(t, norm, std::move(split));
+  return ops::transpose(t, std::move(split));
+}
+
+}  // namespace
+
+Tensor rms_norm(Tape& t, const Norm& norm, Tensor x) {
+  const Within here(t, norm.place);
+  const Dtype dtype = x.dtype();
+  Tensor hidden = ops::to(t.as("norm's input in 32 bit"), x, Dtype::kFloat32);
+  Tensor squares = ops::square(t, hidden);
+  Tensor variance = ops::mean_last(t.as("variance"), std::move(squares));
+  Tensor shifted = ops::add_constant(t, variance);
+  Tensor scale = ops::rsqrt(t.as("reciprocal root of the variance"), std::move(shifted));
+  hidden = ops::mul(t.as("normalised in 32 bit"), hidden, std::move(scale));
+  Tensor narrow = ops::to(t.as("normalised"), hidden, dtype);
+  return ops::mul(t.as("norm's output"), norm.weight, std::move(narrow));
+}
+
+QueryKeyValue project_heads(Tape& t, const DecoderLayer& layer, Tensor x) {
+  const Attention& a = layer.self_attn;
+  const DecoderConfig& c = layer.model->config;
+  Tensor q = heads_of(t, a.q_proj, a.q_norm, "query states", x, c.heads, c.head_width);
+  Tensor k = heads_of(t, a.k_proj, a.k_norm, "key states", x, c.key_value_heads, c.head_width);
+  Tensor v = heads_of(t, a.v_proj, {}, "value states", x, c.key_value_heads, c.head_width);
+  return {std::move(q), std::move(k), std::move(v)};
+}
+
+AttentionOutput attention(Tape& t, const DecoderLayer& layer, const LayerInputs& in,
+                          Tensor hidden) {
+  const DecoderConfig& c = layer.model->config;
+  const Within here(t, layer.self_attn.place);
+  QueryKeyValue states = c.blocks.project(t, layer, hidden);
+  if (c.rotated[static_cast<std::size_t>(layer.index)]) {
+    Rotated rotated = c.blocks.rotate(t, states.q, states.k, in.cos, in.sin);
+    states.q = std::move(rotated.q);
+    states.k = std::move(rotated.k);
+  }
+  AttentionOutput result;
+  if (layer.model->options.eager) {
+    result = eager_attention(t, c, states.q, states.k, states.v, in.mask);
+  } else {
+    result.output = fused_attention(t, c, states.q, states.k, states.v, in.mask);
+  }
+  result.output = ops::merge_heads(t, std::move(result.output));
+  result.output = ops::linear(t.as("attention projected"), layer.self_attn.o_proj, result.output);
+  return result;
+}
+
+Tensor gated_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x) {
+  const Mlp& mlp = layer.mlp;
+  const Within here(t, mlp.place);
+  Tensor gate = ops::linear(t.as("gate"), mlp.gate_proj, x);
+  Tensor activated = layer.model->config.blocks.activation(t.as("gate, activated"), std::move(gate));
+  Tensor up = ops::linear(t.as("up"), mlp.up_proj, x);
+  Tensor product = ops::mul(t.as("activated gate times up"), std::move(activated), std::move(up));
+  return ops::linear(t.as("down"), mlp.down_proj, std::move(product));
+}
+
+Tensor llama_layer(Tape& t, const DecoderLayer& layer, const LayerInputs& in) {
+  const Blocks& blocks = layer.model->config.blocks;
+  Tensor residual = in.hidden;
+  Tensor hidden = blocks.norm(t, layer.input_layernorm, residual);
+  AttentionOutput attended = attention(t, layer, in, hidden);
+  hidden = std::move(attended.output);
+  hidden = ops::add(t.as("residual stream"), residual, hidden);
+  residual = hidden;
+  hidden = blocks.norm(t, layer.post_attention_layernorm, hidden);
+  hidden = blocks.feed_forward(t, layer, hidden);
+  hidden = ops::add(t.as("residual stream"), residual, hidden);
+  return hidden;
+}
+
+}  // namespace ledger::models

@@ -1,0 +1,83 @@
+// Products with weights in four bits: a copy in the compute type is made for each product, forward
+// and backward. Source: bitsandbytes 0.50 autograd/_functions.py MatMul4Bit, backends/cuda/ops.py.
+#include <cmath>
+
+#include "core/ops/cast.hpp"
+#include "core/ops/linear.hpp"
+
+namespace ledger::ops {
+namespace {
+
+constexpr double kBlock = 64;  // weights that share a scale
+
+// Scales of a weight in 32 bit.
+Shape scales(Tape& t, Shape weight) { return t.shape({weight.elements() / kBlock}); }
+
+void of_packed_product(BackwardCall& call) {
+  Tape& t = call.tape;
+  const Shape weight = call.node.shape;
+  const Dtype dtype = call.grads[0].dtype();
+  Tensor absmax;
+  if (call.node.nested) absmax = t.scratch(scales(t, weight), Dtype::kFloat32, "scales");
+  Tensor dequantised = t.scratch(weight, dtype, "weight, dequantised");
+  absmax.reset();
+  call.results[0] = t.output(call.node.edges[0].shape, dtype, "gradient of the input");
+  call.results[0]->view = true;
+  t.matrix_product_done();
+}
+
+constexpr Rule kPackedProduct{"product with a 4-bit weight", "bitsandbytes: MatMul4Bit",
+                              of_packed_product};
+
+// Few rows go through a kernel that reads the packed weight itself.
+bool fused(const Tape& t, double rows, double out, double in) {
+  const double sms = t.device().multiprocessors;
+  const double blocks = std::ceil(out / 64);
+  if (rows <= 4) return true;
+  if (rows > 1536) return false;
+  if (out * in < 4 << 20) {
+    if (in * 2 < out) return rows <= (blocks * 3 < sms ? 1536 : 512);
+    if (blocks * 4 <= sms) return rows <= (in >= out ? (blocks * 8 <= sms ? 32 : 128) : 384);
+    return blocks * 2 <= sms && rows <= 16;
+  }
+  return rows <= 16;
+}
+
+Tensor packed_product(Tape& t, const Linear& layer, Tensor x) {
+  const Shape weight = layer.shape;
+  const Count out_width = weight[0], in_width = weight[1];
+  Recording recording(t, kPackedProduct, {&x});
+  if (recording) {
+    recording->shape = weight;
+    recording->nested = layer.packed->nested;
+  }
+  const Shape shape = x.shape().with_last(out_width);
+  Tensor out;
+  if (fused(t, x.shape().elements().value() / in_width.value(), out_width.value(), in_width.value())) {
+    out = t.output(shape, x.dtype(), "output");
+  } else {
+    Tensor absmax, with_offset;
+    if (layer.packed->nested) {
+      absmax = t.scratch(scales(t, weight), Dtype::kFloat32, "scales");
+      with_offset = t.scratch(scales(t, weight), Dtype::kFloat32, "scales with their offset");
+    }
+    Tensor dequantised = t.scratch(weight, x.dtype(), "weight, dequantised");
+    out = t.output(shape, x.dtype(), "output");
+    t.matrix_product_done();
+  }
+  recording.outputs({&out});
+  return out;
+}
+
+}  // namespace
+
+Tensor packed_linear(Tape& t, const Linear& layer, Tensor x) {
+  const Dtype dtype = layer.packed->compute_dtype;
+  Tensor input = to(t, x, dtype);
+  // The bias takes the compute type for good when first used.
+  if (layer.bias && layer.bias.dtype() != dtype) t.replace_data(layer.bias, dtype);
+  Tensor out = packed_product(t, layer, std::move(input));
+  return to(t, std::move(out), x.dtype());
+}
+
+}  // namespace ledger::ops

@@ -1,0 +1,107 @@
+// The scenario: one training run, complete and checked, and the only reader of input.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace ledger {
+
+enum class Dtype : std::uint8_t { kBool, kUint8, kInt32, kInt64, kFloat16, kBFloat16, kFloat32 };
+
+// Bytes per element.
+constexpr int bytes_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kBool:
+    case Dtype::kUint8: return 1;
+    case Dtype::kFloat16:
+    case Dtype::kBFloat16: return 2;
+    case Dtype::kInt32:
+    case Dtype::kFloat32: return 4;
+    case Dtype::kInt64: return 8;
+  }
+  return 0;
+}
+
+// The keys of a config.json that memory depends on, complete (transformers' defaults filled in) and
+// checked against core/data/model_types/<model_type>.json. Asking for a key that the model type's
+// file does not list is a programming error and answers 0, false or "".
+struct ModelConfig {
+  std::string id;           // preset's id; empty for a pasted config
+  std::string model_type;   // transformers' model_type, e.g. "qwen3"
+  std::string source;       // where the configuration was read
+  std::map<std::string, double, std::less<>> numbers;   // null keys are absent
+  std::map<std::string, bool, std::less<>> flags;
+  std::map<std::string, std::string, std::less<>> texts;
+  std::map<std::string, std::vector<std::string>, std::less<>> lists;  // of texts, or of numbers written as text
+
+  double number(std::string_view key) const;
+  double number_or(std::string_view key, double otherwise) const;  // for keys that may be null
+  bool flag(std::string_view key) const;
+  std::string_view text(std::string_view key) const;
+};
+
+// Fields bear the names of transformers' TrainingArguments.
+struct Training {
+  double per_device_train_batch_size = 1;  // B
+  double max_length = 1024;                // T
+  double gradient_accumulation_steps = 1;  // A
+  bool gradient_checkpointing = false;
+  bool use_reentrant = false;
+  bool bf16 = false;  // autocast
+  bool fp16 = false;  // autocast
+  std::string optim = "adamw_torch_fused";
+  std::map<std::string, double, std::less<>> optim_args;  // flags as 0 and 1
+  double max_grad_norm = 0;
+};
+
+// Fields bear the names of peft's LoraConfig.
+struct Peft {
+  double r = 8;
+  std::vector<std::string> target_modules;  // names; {"all-linear"} for all but the head
+  double lora_dropout = 0;
+  bool autocast_adapter_dtype = true;  // adapters in 32 bit whatever the weights are
+};
+
+// Fields bear the names of bitsandbytes' configuration.
+struct Quantization {
+  bool load_in_4bit = true;
+  std::string bnb_4bit_quant_type = "fp4";
+  bool bnb_4bit_use_double_quant = false;
+  Dtype bnb_4bit_compute_dtype = Dtype::kFloat32;
+  bool prepare_model_for_kbit_training = true;
+};
+
+struct Device {
+  int compute_major = 8, compute_minor = 0;
+  double multiprocessors = 108;
+  double threads_per_multiprocessor = 2048;
+  std::string card;                   // id in core/data/cards; empty for none
+  std::optional<double> total_bytes;  // what PyTorch can use, from the card or typed
+  double other_bytes = 0;             // taken by other processes
+};
+
+struct Scenario {
+  ModelConfig model;
+  Dtype dtype = Dtype::kBFloat16;
+  std::string attn_implementation = "sdpa";  // or "eager"
+  std::string trainer = "torch";
+  Training training;
+  std::optional<Peft> peft;
+  std::optional<Quantization> quantization;
+  bool attention_mask = false;
+  bool keep_outputs = false;
+  Device device;
+  std::optional<double> at_event;  // also show the ledger at this event of the timeline
+  std::string normalised;          // the scenario as JSON text, every key complete
+};
+
+// Reads and checks a scenario. Reports every problem at once; never throws, aborts or hangs.
+Result<Scenario> read_scenario(std::string_view json);
+
+}  // namespace ledger
