@@ -69,12 +69,7 @@ void build(Tape& t, Decoder& model, Dtype dtype) {
     c.blocks.make_layer(b, layer);
   }
   b.norm(model.norm, "norm", c.hidden);
-  {
-    const Within here(t, t.place("rotary_emb"), -1);
-    const Shape shape = t.shape({c.rotary_width / 2});
-    b.buffer(shape, Dtype::kFloat32, "inverse frequencies");
-    b.buffer(shape, Dtype::kFloat32, "inverse frequencies, original");
-  }
+  make_rotary_buffers(t, model);
   // A tied head is made too, then dropped for the embedding.
   b.linear(model.lm_head, "lm_head", c.hidden, c.vocabulary, false);
   if (c.tied) {

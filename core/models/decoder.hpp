@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -97,6 +98,7 @@ struct Blocks {
 struct DecoderConfig {
   Count hidden, layers, heads, key_value_heads, head_width, feed_forward, vocabulary;
   Count rotary_width;               // of a head, as far as it is rotated
+  std::string rope_type;            // "default", "llama3", "yarn", "linear"
   bool query_key_value_bias = false;
   bool output_bias = false;
   bool mlp_bias = false;
@@ -153,6 +155,8 @@ struct RotaryTables {
   Tensor cos, sin;
 };
 RotaryTables rotary_tables(Tape& t, Count length, Count width, Dtype dtype);
+// Inverse frequencies, computed twice at construction.
+void make_rotary_buffers(Tape& t, Decoder& model);
 // The causal mask that the model hands to its layers; absent where the kernel knows causality.
 // `padding`: the attention_mask [B,T] that came with the ids, or absent.
 Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding, Count window,

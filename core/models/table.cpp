@@ -1,5 +1,6 @@
 // The table of architectures, and what their configurations have in common.
 #include "core/models/decoder.hpp"
+#include "core/ops/activation.hpp"
 #include "core/ops/elementwise.hpp"
 
 namespace ledger::models {
@@ -40,7 +41,9 @@ DecoderConfig common_config(const ModelConfig& config, Workings& w) {
   c.feed_forward = w.letter(Letter::f, config.number("intermediate_size"));
   c.vocabulary = w.letter(Letter::V, config.number("vocab_size"));
   c.rotary_width = c.head_width;
-  c.blocks.activation = ops::silu;
+  const ops::Activation activation = ops::find_activation(config.text("hidden_act"));
+  c.blocks.activation = activation ? activation : ops::silu;
+  c.rope_type = config.text("rope_type");
   c.tied = config.flag("tie_word_embeddings");
   const auto layers = static_cast<std::size_t>(c.layers.value());
   c.windowed.assign(layers, false);

@@ -57,6 +57,9 @@ constexpr Rule kMulConstant{"product with a constant", "derivatives.yaml: mul.Sc
 constexpr Rule kNegate{"negation", "derivatives.yaml: neg", through_formula<0>};
 constexpr Rule kSilu{"SiLU", "derivatives.yaml: silu", through_formula<0>};
 constexpr Rule kGelu{"GELU", "derivatives.yaml: gelu", through_formula<0>};
+constexpr Rule kMish{"Mish", "derivatives.yaml: mish", through_formula<0>};
+constexpr Rule kTanh{"tanh", "derivatives.yaml: tanh", through_formula<0>};
+constexpr Rule kSigmoid{"sigmoid", "derivatives.yaml: sigmoid", through_formula<0>};
 constexpr Rule kRelu{"ReLU", "derivatives.yaml: relu", through_formula<0>};
 constexpr Rule kDropout{"dropout", "derivatives.yaml: native_dropout", through_formula<0>};
 constexpr Rule kMul{"product", "derivatives.yaml: mul.Tensor", of_product};
@@ -97,6 +100,10 @@ Tensor negate(Tape& t, Tensor x) { return unary(t, kNegate, std::move(x), Keeps:
 Tensor silu(Tape& t, Tensor x) { return unary(t, kSilu, std::move(x), Keeps::kArgument, "SiLU"); }
 Tensor gelu(Tape& t, Tensor x) { return unary(t, kGelu, std::move(x), Keeps::kArgument, "GELU"); }
 Tensor relu(Tape& t, Tensor x) { return unary(t, kRelu, std::move(x), Keeps::kResult, "ReLU"); }
+
+Tensor mish(Tape& t, Tensor x) { return unary(t, kMish, std::move(x), Keeps::kArgument, "Mish"); }
+Tensor tanh(Tape& t, Tensor x) { return unary(t, kTanh, std::move(x), Keeps::kResult, "tanh"); }
+Tensor sigmoid(Tape& t, Tensor x) { return unary(t, kSigmoid, std::move(x), Keeps::kResult, "sigmoid"); }
 
 Tensor mean_last(Tape& t, Tensor x) {
   Recording recording(t, kMean, {&x});

@@ -15,7 +15,10 @@ Tensor negate(Tape& t, Tensor x);
 // An activation function of one argument: one tensor out, its argument saved.
 Tensor silu(Tape& t, Tensor x);
 Tensor gelu(Tape& t, Tensor x);  // either form, as one kernel
-Tensor relu(Tape& t, Tensor x);  // saves its result
+Tensor mish(Tape& t, Tensor x);
+Tensor relu(Tape& t, Tensor x);  // this and the next two save their result
+Tensor tanh(Tape& t, Tensor x);
+Tensor sigmoid(Tape& t, Tensor x);
 
 Tensor dropout(Tape& t, Tensor x);  // of a probability above 0; saves a mask of one byte an element
 

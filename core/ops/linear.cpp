@@ -88,10 +88,11 @@ Tensor matrix_product(Tape& t, Tensor x, Tensor w, Tensor b) {
 }
 
 Tensor batched_product(Tape& t, Tensor a, Tensor b, bool transposed) {
-  Tensor right = autocast_operand(t, b);
-  Tensor left = autocast_operand(t, a);
-  left = fold_heads(t, std::move(left));
-  right = fold_heads(t, std::move(right));
+  // Casts live until the product exists, beside copies of them in contiguous order.
+  Tensor cast_right = autocast_operand(t, b);
+  Tensor cast_left = autocast_operand(t, a);
+  Tensor left = fold_heads(t, cast_left);
+  Tensor right = fold_heads(t, cast_right);
   Recording recording(t, kBatchedProduct, {&left, &right});
   if (right.needs_grad()) recording.save(left);
   if (left.needs_grad()) recording.save(right);

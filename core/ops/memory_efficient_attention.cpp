@@ -81,16 +81,18 @@ constexpr Rule kMemoryEfficient{"memory-efficient attention",
                                 of_memory_efficient};
 
 // The boolean mask as an additive bias in the operands' type, rows padded to 16 bytes.
-Tensor bias_of(Tape& t, const Tensor& mask, Dtype dtype) {
+Tensor bias_of(Tape& t, const Tensor& mask, Count batch, Dtype dtype) {
   Tensor zero = t.scratch(t.shape({1}), dtype, "scalar");
   Tensor minus_infinity = t.scratch(t.shape({1}), dtype, "scalar");
-  Tensor bias = t.output(mask.shape(), dtype, "mask as a bias of the scores");
+  // A mask that all sequences share is copied for each of them.
+  const Shape shape = t.shape({batch, 1, mask.dim(2), mask.dim(3)});
+  Tensor bias = t.output(shape, dtype, "mask as a bias of the scores");
   minus_infinity.reset();
   zero.reset();
   const Count length = mask.shape().last();
   const double step = 16 / bytes_of(dtype);
   if (std::fmod(length.value(), step) == 0) return bias;
-  return t.output(mask.shape().with_last(round_up(length, step)), dtype,
+  return t.output(shape.with_last(round_up(length, step)), dtype,
                   "mask as a bias, rows padded to 16 bytes");
 }
 
@@ -100,7 +102,7 @@ Tensor memory_efficient_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor 
                                   bool wants_gradient) {
   Recording recording(t, kMemoryEfficient, {&q, &k, &v});
   const Count batch = q.dim(0), heads = q.dim(1), length = q.dim(2), width = q.dim(3);
-  Tensor bias = mask ? bias_of(t, mask, q.dtype()) : Tensor();
+  Tensor bias = mask ? bias_of(t, mask, batch, q.dtype()) : Tensor();
   Tensor seed = t.output(t.shape({1}), Dtype::kInt64, "random seed");
   Tensor offset = t.output(t.shape({1}), Dtype::kInt64, "random offset");
   Tensor out = t.output(q.shape(), q.dtype(), "attention output", swapped_in_memory(q));

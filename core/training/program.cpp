@@ -30,12 +30,14 @@ struct Loop {
   Optimizer& optimizer;
   Shape ids_shape;
   Tensor ids, attention_mask;
+  Tensor kept_loss;  // held by the model's output object
 
   models::Output forward() {
     const Training& training = scenario.training;
     const bool autocast_on = training.bf16 || training.fp16;
     const Autocast autocast(t, autocast_on, training.fp16 ? Dtype::kFloat16 : Dtype::kBFloat16);
     models::Output output = models::forward(t, model, ids, attention_mask);
+    if (scenario.keep_outputs) kept_loss = output.loss;
     if (training.gradient_accumulation_steps > 1) {
       output.loss = ops::mul_constant(t.as("loss of a micro-batch"), output.loss);
     }
@@ -57,6 +59,7 @@ struct Loop {
     t.backward(output.loss);
     output.loss.reset();
     output.logits.reset();
+    kept_loss.reset();
     t.mark(Mark::Kind::kBackwardEnd, step, number);
   }
 
@@ -101,7 +104,7 @@ Run run(const Scenario& scenario, Workings& workings) {
     const Training& training = scenario.training;
     const Shape ids = t.shape({workings.letter(Letter::B, training.per_device_train_batch_size),
                                workings.letter(Letter::T, training.max_length)});
-    Loop loop{t, scenario, model, trainable, optimizer, ids, {}, {}};
+    Loop loop{t, scenario, model, trainable, optimizer, ids, {}, {}, {}};
     for (int step = 1; step <= kSteps; ++step) loop.step(step);
     t.mark(Mark::Kind::kEnd, kSteps + 1);  // what follows is the end of the program
   }

@@ -1,0 +1,15 @@
+// Activation functions of a feed-forward, by the names of config.json's hidden_act.
+#pragma once
+
+#include <string_view>
+
+#include "core/tape.hpp"
+
+namespace ledger::ops {
+
+using Activation = Tensor (*)(Tape&, Tensor);
+
+// Null for a name that is not known. Source: transformers/activations.py ACT2FN.
+Activation find_activation(std::string_view name);
+
+}  // namespace ledger::ops
