@@ -76,7 +76,7 @@ Tensor packed_linear(Tape& t, const Linear& layer, Tensor x) {
   Tensor input = to(t, x, dtype);
   // The bias takes the compute type for good when first used.
   if (layer.bias && layer.bias.dtype() != dtype) t.replace_data(layer.bias, dtype);
-  Tensor out = packed_product(t, layer, std::move(input));
+  Tensor out = packed_product(t, layer, input);
   return to(t, std::move(out), x.dtype());
 }
 
