@@ -1,7 +1,6 @@
 // The rules of PyTorch's caching allocator: search, split, grow, merge and release.
 #include "core/device/allocator.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace ledger::device {
@@ -61,8 +60,6 @@ void CachingAllocator::complete_frees() {
   waiting_.clear();
   waiting_bytes_ = 0;
 }
-
-void CachingAllocator::empty_cache() { release_cache(); }
 
 void CachingAllocator::reset_peaks() {
   allocated_peak_ = allocated_;
@@ -129,7 +126,7 @@ Block CachingAllocator::grow(std::uint64_t bytes, int stream, bool small) {
   const auto fits = [this, size] { return reserved_ + size <= allowed_ && size <= device_free(); };
   if (!fits()) {
     ++retries_;
-    release_cache();
+    empty_cache();
     if (!fits()) {
       ++ooms_;
       out_of_memory_ =
@@ -195,7 +192,7 @@ void CachingAllocator::absorb_next(Block block, Block next) {
   drop(next);
 }
 
-void CachingAllocator::release_cache() {
+void CachingAllocator::empty_cache() {
   complete_frees();
   for (std::size_t pool = 0; pool < pools_.size(); pool += 2) release_whole(pools_[pool]);
   for (std::size_t pool = 1; pool < pools_.size(); pool += 2) release_whole(pools_[pool]);

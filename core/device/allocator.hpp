@@ -153,7 +153,6 @@ class CachingAllocator {
   void split(Block block, std::uint64_t bytes);
   void complete(Block block);
   void absorb_next(Block block, Block next);
-  void release_cache();
   void release_whole(FreeBlocks& pool);
 
   std::vector<BlockRecord> records_;

@@ -105,14 +105,48 @@ std::string plain(std::string_view text) {
   return out;
 }
 
+// The text of each card of a file: the objects that stand in a list in the file's one object.
+std::vector<std::string_view> entries(std::string_view text) {
+  std::vector<std::string_view> found;
+  int depth = 0;
+  std::size_t start = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth == 3) start = i;
+    } else if (c == '}' || c == ']') {
+      if (depth-- == 3) found.push_back(text.substr(start, i + 1 - start));
+    }
+  }
+  return found;
+}
+
 template <class Visit>
 void each_card(Visit visit) {
   for (const data::File& file : data::cards()) {
-    const json::Parsed parsed = json::parse(file.text);
-    const Value* cards = parsed.value.find("cards");
-    if (!cards) continue;
-    for (const Value& entry : cards->list) visit(entry);
+    for (const std::string_view entry : entries(file.text)) visit(json::parse(entry).value);
   }
+}
+
+// The card of exactly this id, without reading the others: what pages and reports ask for.
+std::optional<Card> card_of_id(std::string_view id) {
+  std::string quoted;
+  json::write_text(id, quoted);
+  for (const data::File& file : data::cards()) {
+    if (file.text.find(quoted) == file.text.npos) continue;
+    for (const std::string_view entry : entries(file.text)) {
+      if (entry.find(quoted) == entry.npos) continue;
+      const Value card = json::parse(entry).value;
+      if (text_of(card, "id") == id) return read(card);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -125,6 +159,8 @@ std::vector<Card> all_cards() {
 
 CardSearch find_card(std::string_view text) {
   CardSearch search;
+  search.card = card_of_id(json::shortened(text, 80));
+  if (search.card) return search;
   const std::string wanted = plain(json::shortened(text, 80));
   std::vector<std::pair<std::string, std::string>> known;  // a plain spelling, its id
   std::vector<std::string> begun;                          // ids whose spelling begins like this

@@ -2,7 +2,7 @@
 // under a bitmap. An insertion walks only among blocks of nearly the same size: in the recorded
 // training steps two of three find their list empty, and most others go to one of its ends.
 // Nanoseconds a request of the whole allocator on the recorded QLoRA steps: std::set 69, one sorted
-// array 47, a sorted array for each list here 23, this 17 (bench/allocator_bench.cpp).
+// array 46, a sorted array for each list here 23, this 18 (bench/allocator_bench.cpp).
 #pragma once
 
 #include <array>
