@@ -70,7 +70,6 @@ struct Peft {
 
 // Fields bear the names of bitsandbytes' configuration.
 struct Quantization {
-  bool load_in_4bit = true;
   std::string bnb_4bit_quant_type = "fp4";
   bool bnb_4bit_use_double_quant = false;
   Dtype bnb_4bit_compute_dtype = Dtype::kFloat32;

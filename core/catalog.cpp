@@ -1,0 +1,239 @@
+// Puts the catalogue together from the tables and files of core/data.
+#include "core/catalog.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/data/data.hpp"
+#include "core/data/letters.hpp"
+#include "core/data/optimizers.hpp"
+#include "core/data/versions.hpp"
+#include "core/device/cards.hpp"
+#include "core/json.hpp"
+#include "core/ledger.hpp"
+#include "core/presets.hpp"
+#include "core/scenario.hpp"
+#include "core/scenario_limits.hpp"
+#include "core/scenario_reader.hpp"
+
+#ifndef LEDGER_VERSION
+#define LEDGER_VERSION "unversioned"
+#endif
+
+namespace ledger {
+namespace {
+
+using json::Value;
+
+Value text(std::string_view words) { return Value::of_text(words); }
+Value number(double figure) { return Value::of_number(figure); }
+Value number(const std::optional<double>& figure) { return figure ? number(*figure) : Value(); }
+
+// What the letters stand for that the model alone decides.
+Value letters_of(const ModelConfig& config, double parameters) {
+  Value letters = Value::object();
+  constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
+      {"d", "hidden_size"},         {"L", "num_hidden_layers"},
+      {"H", "num_attention_heads"}, {"H_kv", "num_key_value_heads"},
+      {"d_h", "head_dim"},          {"f", "intermediate_size"},
+      {"V", "vocab_size"}};
+  for (const auto& [letter, key] : kKeys) letters.add(letter, number(config.number(key)));
+  letters.add("P", number(parameters));
+  return letters;
+}
+
+Value models() {
+  std::vector<Value> models;
+  for (const std::string& id : preset_ids()) {
+    const Value preset = read_preset(id);
+    Value scenario = Value::object();
+    scenario.add("model", text(id));
+    reading::Findings findings;
+    const ModelConfig config = reading::read_model(scenario, findings).config;
+    const double parameters = preset.find("computed_parameters")->number;
+    const Value* context = preset.find("config")->find("max_position_embeddings");
+    Value model = Value::object();
+    model.add("id", text(id));
+    model.add("family", *preset.find("family"));
+    model.add("model_type", text(config.model_type));
+    model.add("parameters", number(parameters));
+    model.add("context", context ? *context : Value());
+    model.add("letters", letters_of(config, parameters));
+    models.push_back(std::move(model));
+  }
+  return Value::of_list(std::move(models));
+}
+
+Value cards() {
+  std::vector<Value> cards;
+  for (const device::Card& card : device::all_cards()) {
+    Value entry = Value::object();
+    entry.add("id", text(card.id));
+    entry.add("name", text(card.name));
+    entry.add("vendor", text(card.vendor));
+    entry.add("generation", text(card.generation));
+    entry.add("class", text(card.kind));
+    entry.add("nominal_gb", number(card.nominal_gb));
+    entry.add("usable_bytes", number(card.usable_bytes));
+    entry.add("usable_source", card.usable_bytes ? text(card.usable_source) : Value());
+    entry.add("usable_bytes_windows", number(card.usable_bytes_windows));
+    entry.add("compute_capability", card.compute_major == 0
+                                        ? Value()
+                                        : text(std::to_string(card.compute_major) + "." +
+                                               std::to_string(card.compute_minor)));
+    entry.add("multiprocessors", number(card.multiprocessors));
+    entry.add("threads_per_multiprocessor", number(card.threads_per_multiprocessor));
+    entry.add("kernels_known", Value::of_flag(device::kernels_known(card)));
+    entry.add("unified", Value::of_flag(card.unified));
+    cards.push_back(std::move(entry));
+  }
+  return Value::of_list(std::move(cards));
+}
+
+// Bytes of state per trainable parameter; e is the size of one of its elements.
+std::string state_per_parameter(const OptimizerRow& row) {
+  int as_parameter = 0, float32 = 0;
+  for (const StateTensor& tensor : row.state) {
+    if (tensor.elements == StateTensor::Elements::kOne) continue;
+    ++(tensor.type == StateTensor::Type::kFloat32 ? float32 : as_parameter);
+  }
+  std::string out;
+  if (as_parameter > 0) out = (as_parameter > 1 ? std::to_string(as_parameter) + " " : "") + "e";
+  if (float32 > 0) out += (out.empty() ? "" : " + ") + std::to_string(4 * float32);
+  return out.empty() ? "0" : out;
+}
+
+Value optimizers() {
+  std::vector<Value> rows;
+  for (const OptimizerRow& row : kOptimizers) {
+    Value args = Value::object();
+    for (const OptimizerArg& arg : row.args) {
+      if (row.when.test == OptimizerCondition::Test::kAlways || arg.name != row.when.arg) continue;
+      args.add(arg.name, arg.kind == OptimizerArg::Kind::kFlag
+                             ? Value::of_flag(row.when.example != 0)
+                             : number(row.when.example));
+    }
+    Value entry = Value::object();
+    entry.add("optim", text(row.optim));
+    entry.add("optim_args", std::move(args));
+    entry.add("what", text(row.what));
+    entry.add("bytes_per_parameter", text(state_per_parameter(row)));
+    rows.push_back(std::move(entry));
+  }
+  return Value::of_list(std::move(rows));
+}
+
+Value choices(std::span<const Choice> table) {
+  std::vector<Value> rows;
+  for (const Choice& choice : table) {
+    Value entry = Value::object();
+    entry.add("id", text(choice.id));
+    entry.add("what", text(choice.what));
+    rows.push_back(std::move(entry));
+  }
+  return Value::of_list(std::move(rows));
+}
+
+Value ids(std::span<const Choice> table) {
+  std::vector<Value> rows;
+  for (const Choice& choice : table) rows.push_back(text(choice.id));
+  return Value::of_list(std::move(rows));
+}
+
+Value letters() {
+  std::vector<Value> rows;
+  for (const LetterRow& letter : kLetters) {
+    Value entry = Value::object();
+    entry.add("symbol", text(letter.symbol));
+    entry.add("mathml", text(letter.mathml));
+    entry.add("latex", text(letter.latex));
+    entry.add("meaning", text(letter.meaning));
+    rows.push_back(std::move(entry));
+  }
+  return Value::of_list(std::move(rows));
+}
+
+Value parts() {
+  std::vector<Value> rows;
+  for (const PartRow& part : kParts) {
+    Value entry = Value::object();
+    entry.add("id", text(part.id));
+    entry.add("name", text(part.name));
+    entry.add("what", text(part.what));
+    rows.push_back(std::move(entry));
+  }
+  return Value::of_list(std::move(rows));
+}
+
+// The normalised scenario of any preset, less what the preset decides.
+Value defaults() {
+  const auto scenario = read_scenario("{\"model\":\"" + preset_ids().front() + "\"}");
+  Value all = scenario.ok() ? json::parse(scenario.value().normalised).value : Value::object();
+  const auto decided = [](const json::Member& member) { return member.key == "model"; };
+  all.members.erase(std::remove_if(all.members.begin(), all.members.end(), decided),
+                    all.members.end());
+  return all;
+}
+
+Value limit(std::string_view path, double min, double max) {
+  Value entry = Value::object();
+  entry.add("path", text(path));
+  entry.add("min", number(min));
+  entry.add("max", number(max));
+  return entry;
+}
+
+Value limits() {
+  std::vector<Value> rows;
+  for (const Limit& row : kLimits) rows.push_back(limit(row.path, row.min, row.max));
+  std::vector<std::string> listed;
+  for (const data::File& file : data::model_types()) {
+    const Value type = json::parse(file.text).value;
+    for (const json::Member& key : type.find("keys")->members) {
+      const Value* min = key.value.find("min");
+      const std::string path = "config." + key.key;
+      if (!min || std::find(listed.begin(), listed.end(), path) != listed.end()) continue;
+      listed.push_back(path);
+      rows.push_back(limit(path, min->number, key.value.find("max")->number));
+    }
+  }
+  return Value::of_list(std::move(rows));
+}
+
+Value examples() {
+  std::vector<Value> all;
+  for (const data::File& file : data::examples()) all.push_back(json::parse(file.text).value);
+  std::stable_sort(all.begin(), all.end(), [](const Value& a, const Value& b) {
+    return a.find("number")->number < b.find("number")->number;
+  });
+  return Value::of_list(std::move(all));
+}
+
+}  // namespace
+
+std::string catalog() {
+  Value out = Value::object();
+  out.add("version", text(LEDGER_VERSION));
+  Value& versions = out.add("versions", Value::object());
+  for (const SoftwareVersion& row : kVersions) versions.add(row.name, text(row.version));
+  out.add("models", models());
+  std::vector<Value> types;
+  for (const data::File& file : data::model_types()) types.push_back(text(file.name));
+  out.add("model_types", Value::of_list(std::move(types)));
+  out.add("cards", cards());
+  out.add("optimizers", optimizers());
+  out.add("dtypes", ids(kDtypes));
+  out.add("attn_implementations", choices(kAttentions));
+  out.add("trainers", ids(kTrainers));
+  out.add("letters", letters());
+  out.add("parts", parts());
+  out.add("defaults", defaults());
+  out.add("limits", limits());
+  out.add("examples", examples());
+  return json::write(out);
+}
+
+}  // namespace ledger

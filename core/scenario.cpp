@@ -1,0 +1,162 @@
+// Reads a scenario from JSON text: the only reader of input.
+#include "core/scenario.hpp"
+
+#include <utility>
+
+#include "core/data/optimizers.hpp"
+#include "core/scenario_reader.hpp"
+
+namespace ledger {
+
+double ModelConfig::number(std::string_view key) const { return number_or(key, 0); }
+
+double ModelConfig::number_or(std::string_view key, double otherwise) const {
+  const auto at = numbers.find(key);
+  return at == numbers.end() ? otherwise : at->second;
+}
+
+bool ModelConfig::flag(std::string_view key) const {
+  const auto at = flags.find(key);
+  return at != flags.end() && at->second;
+}
+
+std::string_view ModelConfig::text(std::string_view key) const {
+  const auto at = texts.find(key);
+  return at == texts.end() ? std::string_view() : std::string_view(at->second);
+}
+
+namespace reading {
+namespace {
+
+constexpr std::string_view kKeys[] = {"model",
+                                      "config",
+                                      "dtype",
+                                      "attn_implementation",
+                                      "trainer",
+                                      "training",
+                                      "peft",
+                                      "quantization",
+                                      "attention_mask",
+                                      "keep_outputs",
+                                      "parallel",
+                                      "card",
+                                      "device",
+                                      "moments",
+                                      "allocator",
+                                      "serving",
+                                      "rl",
+                                      "at_event"};
+
+std::vector<std::string_view> ids(std::span<const Choice> choices) {
+  std::vector<std::string_view> out;
+  for (const Choice& choice : choices) out.push_back(choice.id);
+  return out;
+}
+
+// Parts of the contract that have no model yet. What asks for nothing passes.
+void check_not_modelled(const Value& scenario, Findings& findings) {
+  for (const std::string_view key :
+       {"parallel", "serving", "rl", "allocator", "moments"}) {
+    const Value* value = scenario.find(key);
+    if (!value || value->is_null()) continue;
+    const bool nothing = key == "allocator" && value->is(Kind::kObject) && value->members.empty();
+    const bool training_only = key == "moments" && value->is(Kind::kList) &&
+                               value->list.size() == 1 && value->list.front().text == "train";
+    if (nothing || training_only) continue;
+    const std::string path(key);
+    findings.add(path,
+                 path + " is not modelled yet; leave it out, or give " +
+                     (key == "moments" ? "[\"train\"]." : "null."),
+                 *value);
+  }
+}
+
+std::string read_attention(const Value* value, Findings& findings) {
+  if (value && value->is(Kind::kText) && value->text.starts_with("flash_attention")) {
+    findings.add(
+        "attn_implementation",
+        "attn_implementation " + quoted(value->text) +
+            " is not modelled yet; sdpa runs PyTorch's own flash kernel and needs the same "
+            "or nearly the same memory.",
+        *value, "sdpa");
+    return "sdpa";
+  }
+  return choice(value, "attn_implementation", ids(kAttentions), findings).value_or("sdpa");
+}
+
+}  // namespace
+
+std::optional<Dtype> dtype(const Value* value, std::string_view path, Findings& findings) {
+  const auto name = choice(value, path, ids(kDtypes), findings);
+  if (!name) return {};
+  return *name == "float32"   ? Dtype::kFloat32
+         : *name == "float16" ? Dtype::kFloat16
+                              : Dtype::kBFloat16;
+}
+
+namespace {
+
+std::string read_trainer(const Value* value, Findings& findings) {
+  if (value && (value->text == "transformers" || value->text == "trl")) {
+    findings.add(
+        "trainer",
+        "trainer " + quoted(value->text) + " is not modelled yet; torch (a plain loop) is.", *value,
+        "torch");
+    return "torch";
+  }
+  return choice(value, "trainer", ids(kTrainers), findings).value_or("torch");
+}
+
+Result<Scenario> read(const json::Parsed& parsed) {
+  const Value& text = parsed.value;
+  Findings findings;
+  Scenario scenario;
+  for (const json::Duplicate& twice : parsed.duplicates) {
+    const std::string path = json::shortened(twice.path, 120);
+    findings.add(path, path + " is given twice; which one is meant cannot be known.");
+  }
+  check_keys(text, "", kKeys, findings);
+  const ModelReading model = read_model(text, findings);
+  scenario.model = model.config;
+  scenario.dtype = dtype(text.find("dtype"), "dtype", findings).value_or(Dtype::kBFloat16);
+  scenario.attn_implementation = read_attention(text.find("attn_implementation"), findings);
+  scenario.trainer = read_trainer(text.find("trainer"), findings);
+  scenario.training = read_training(text, findings);
+  scenario.keep_outputs = flag(text.find("keep_outputs"), "keep_outputs", findings).value_or(false);
+  scenario.attention_mask =
+      flag(text.find("attention_mask"), "attention_mask", findings).value_or(false);
+  scenario.peft = read_peft(text, model, findings);
+  scenario.quantization = read_quantization(text, findings);
+  scenario.device = read_device(text, findings);
+  scenario.at_event = number(text.find("at_event"), limit_of("at_event"), findings);
+  check_not_modelled(text, findings);
+  check_together(scenario, model, findings);
+  if (!findings.empty()) return findings.take();
+  scenario.normalised = normalised(scenario, model);
+  return scenario;
+}
+
+}  // namespace
+}  // namespace reading
+
+Result<Scenario> read_scenario(std::string_view text) {
+  if (text.find_first_not_of(" \t\r\n") == text.npos) {
+    return Problems{{"",
+                     "The scenario is empty; it must be a JSON object, for example "
+                     "{\"model\": \"Qwen/Qwen3-0.6B\"}.",
+                     "", ""}};
+  }
+  const json::Parsed parsed = json::parse(text);
+  if (!parsed.error.empty()) {
+    return Problems{
+        {"", "The scenario is not JSON that can be read: " + parsed.error + ".", "", ""}};
+  }
+  if (!parsed.value.is(json::Value::Kind::kObject)) {
+    return Problems{
+        {"", "The scenario is " + reading::as_given(parsed.value) + "; it must be a JSON object.",
+         reading::as_given(parsed.value), ""}};
+  }
+  return reading::read(parsed);
+}
+
+}  // namespace ledger

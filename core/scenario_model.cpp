@@ -1,0 +1,206 @@
+// Reads the model of a scenario: a preset or a pasted config.json, with the keys that override it,
+// checked against core/data/model_types/<model_type>.json.
+#include <algorithm>
+#include <utility>
+
+#include "core/data/data.hpp"
+#include "core/nearest.hpp"
+#include "core/presets.hpp"
+#include "core/scenario_reader.hpp"
+
+namespace ledger::reading {
+namespace {
+
+// The id of the preset that is meant; empty, and a problem, if none is.
+std::string preset_named(const std::string& given, Findings& findings) {
+  const auto [id, near] = find_preset(given);
+  if (!id.empty()) return id;
+  findings.add("model",
+               "model is " + quoted(given) + ", which is not among the presets." +
+                   (near.empty() ? "" : " Nearest: " + listed({near.begin(), near.end()}) + ".") +
+                   " Any other model of a known type can be given as its config.json, an object.",
+               quoted(given), near.empty() ? "" : near.front());
+  return {};
+}
+
+// The file of the config's model_type, or an unread value if there is none.
+Value read_type(const Value& config, const std::string& path, Findings& findings) {
+  std::vector<std::string_view> types;
+  for (const data::File& file : data::model_types()) types.push_back(file.name);
+  const Value* type = config.find("model_type");
+  if (type && type->is(Kind::kText)) {
+    const std::string_view text = data::find(data::model_types(), type->text);
+    if (!text.empty()) return json::parse(text).value;
+  }
+  std::string near;
+  std::string given = "missing";
+  if (type) {
+    given = as_given(*type);
+    const auto found = nearest(type->text, types, 1);
+    if (!found.empty()) near = found.front();
+  } else if (const Value* names = config.find("architectures")) {
+    for (const std::string_view known : types) {
+      if (!names->list.empty() &&
+          lower(names->list.front().text) == std::string(known) + "forcausallm") {
+        near = known;
+      }
+    }
+  }
+  const bool parts = config.find("text_config") != nullptr;
+  findings.add(path + ".model_type",
+               path + ".model_type is " + given + "; the types that can be estimated are " +
+                   listed(types, "and") + "." + (near.empty() ? "" : " Nearest: " + near + ".") +
+                   (parts ? " This config.json describes several parts; its text_config may be one "
+                            "of these types."
+                          : ""),
+               type ? given : "", near);
+  return {};
+}
+
+// The value of one key: its kind and range hold. Null stands for a null that is allowed.
+bool fits(const Value& spec, const Value& value, const std::string& path, Findings& findings) {
+  const std::string& kind = spec.find("kind")->text;
+  if (value.is_null()) {
+    if (spec.find("nullable")->flag) return true;
+    findings.add(path,
+                 path +
+                     " is null, which transformers refuses for this model type; leave the "
+                     "key out for its default.",
+                 value);
+    return false;
+  }
+  const Value* one_of = spec.find("one_of");
+  if (kind == "integer") {
+    const Limit limit{path, spec.find("min")->number, spec.find("max")->number};
+    return number(&value, limit, findings).has_value();
+  }
+  if (kind == "flag") return flag(&value, path, findings).has_value();
+  if (kind == "text") {
+    std::vector<std::string_view> accepted;
+    for (const Value& item : one_of->list) accepted.push_back(item.text);
+    return choice(&value, path, accepted, findings).has_value();
+  }
+  std::vector<std::string> accepted;
+  for (const Value& item : one_of->list) accepted.push_back(json::write(item));
+  bool right = value.is(Kind::kList);
+  for (const Value& item : value.list) {
+    right =
+        right && std::find(accepted.begin(), accepted.end(), json::write(item)) != accepted.end();
+  }
+  if (!right) {
+    findings.add(path,
+                 path + " is " + as_given(value) + "; it must be a list with one of " +
+                     listed({accepted.begin(), accepted.end()}) + " for each layer.",
+                 value);
+  }
+  return right;
+}
+
+void keep(std::string_view key, const Value& value, ModelConfig& config) {
+  const std::string name(key);
+  switch (value.kind) {
+    case Kind::kNumber: config.numbers[name] = value.number; return;
+    case Kind::kFlag: config.flags[name] = value.flag; return;
+    case Kind::kText: config.texts[name] = value.text; return;
+    case Kind::kList: {
+      std::vector<std::string>& list = config.lists[name];
+      for (const Value& item : value.list) {
+        list.push_back(item.is(Kind::kText) ? item.text : json::write(item));
+      }
+      return;
+    }
+    case Kind::kNull:
+    case Kind::kObject: return;
+  }
+}
+
+// How the frequencies of the rotary embedding are computed: rope_parameters, or rope_scaling in
+// older configurations.
+void keep_rotary(const Value& config, const Value* overrides, bool pasted, ModelReading& reading) {
+  for (const Value* from : {overrides, &config}) {
+    for (const std::string_view key : {"rope_parameters", "rope_scaling"}) {
+      const Value* rotary = from ? from->find(key) : nullptr;
+      if (!rotary || !rotary->is(Kind::kObject)) continue;
+      const Value* type = rotary->find("rope_type");
+      if (!type) type = rotary->find("type");
+      if (!type || !type->is(Kind::kText)) continue;
+      reading.config.texts["rope_type"] = type->text;
+      Value kept = Value::object();
+      kept.add("rope_type", *type);
+      if (pasted) {
+        reading.model.add(key, std::move(kept));
+      } else if (from == overrides) {
+        reading.overrides.add(key, std::move(kept));
+      }
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+ModelReading read_model(const Value& scenario, Findings& findings) {
+  ModelReading reading;
+  const Value* given = scenario.find("model");
+  const Value* overrides = object(scenario.find("config"), "config", findings);
+  if (!given || given->is_null()) {
+    findings.add(
+        "model",
+        "model is missing; it must be a preset's id, for example \"Qwen/Qwen3-0.6B\", or a "
+        "config.json as an object.");
+    return reading;
+  }
+  const bool pasted = given->is(Kind::kObject);
+  if (!pasted && !given->is(Kind::kText)) {
+    findings.add("model",
+                 "model is " + as_given(*given) +
+                     "; it must be a preset's id as text, or a config.json as an object.",
+                 *given);
+    return reading;
+  }
+  Value preset;
+  const Value* config = given;
+  if (!pasted) {
+    const std::string id = preset_named(given->text, findings);
+    if (id.empty()) return reading;
+    preset = read_preset(id);
+    config = preset.find("config");
+    reading.config.id = id;
+    reading.config.source = preset.find("source")->text;
+    reading.model = Value::of_text(reading.config.id);
+  } else {
+    reading.config.source = "a pasted config.json";
+    reading.model = Value::object();
+  }
+  reading.overrides = Value::object();
+
+  const Value type = read_type(*config, "model", findings);
+  const Value* keys = type.find("keys");
+  if (!keys) return reading;
+  reading.config.model_type = type.find("model_type")->text;
+  reading.type = type;
+  keep_rotary(*config, overrides, pasted, reading);
+  if (pasted) reading.model.add("model_type", Value::of_text(reading.config.model_type));
+
+  if (pasted) check_other_keys(*config, "model", *keys, true, findings);
+  if (overrides) check_other_keys(*overrides, "config", *keys, false, findings);
+  bool all = true;
+  for (const json::Member& member : keys->members) {
+    const Value* value = overrides ? overrides->find(member.key) : nullptr;
+    std::string path = value ? "config." : "model.";
+    if (value) reading.overridden.push_back(member.key);
+    if (value && !pasted) reading.overrides.add(member.key, *value);
+    if (!value) value = config->find(member.key);
+    const bool is_given = value != nullptr;
+    if (is_given) {
+      all = fits(member.value, *value, path + member.key, findings) && all;
+    } else {
+      value = member.value.find("default");
+    }
+    if (pasted && (is_given || !value->is_null())) reading.model.add(member.key, *value);
+    keep(member.key, *value, reading.config);
+  }
+  return all ? complete_model(*keys, std::move(reading), findings) : reading;
+}
+
+}  // namespace ledger::reading
