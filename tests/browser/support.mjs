@@ -1,0 +1,44 @@
+// What the browser tests share: a page that is watched while it is used.
+import { test as base, expect } from '@playwright/test';
+
+export { expect };
+
+/** Where the page is the single file, opened from disk. */
+export const kSingle = new URL('../../build/site/memory-ledger.html', import.meta.url).href;
+
+// `ledger` opens the page and waits until its core runs. At the end of a test nothing may have gone wrong unseen: no error
+// on the console, no violation of the content policy, no request to another origin.
+export const test = base.extend({
+  quiet: [true, { option: true }],
+  ledger: async ({ page, baseURL, quiet }, use) => {
+    const wrong = [];
+    const asked = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) wrong.push(message.text());
+    });
+    page.on('pageerror', (error) => wrong.push(String(error)));
+    page.on('request', (request) => asked.push(request.url()));
+    await page.addInitScript(() => {
+      addEventListener('securitypolicyviolation', (event) =>
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`),
+      );
+    });
+    const open = async (hash = '') => {
+      await page.goto(`/${hash}`);
+      await alive(page);
+      return page;
+    };
+    await use(open);
+    if (quiet) expect(wrong).toEqual([]);
+    for (const url of asked)
+      expect(url.startsWith(baseURL) || url.startsWith('blob:') || url.startsWith('data:')).toBe(
+        true,
+      );
+  },
+});
+
+/** Waits until the page's core runs. */
+export const alive = (page) => expect(page.locator('html.alive')).toHaveCount(1);
+
+/** The bytes behind a size on the page. */
+export const bytes = async (locator) => Number(await locator.getAttribute('value'));

@@ -1,0 +1,108 @@
+// The catalogue: complete, in one order, and made of what a scenario accepts.
+#include "core/catalog.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+
+#include "core/data/optimizers.hpp"
+#include "core/scenario.hpp"
+
+using namespace ledger;
+using Json = nlohmann::json;
+
+TEST_CASE("the catalogue is one line of JSON and the same every time") {
+  const std::string text = catalog();
+  CHECK(Json::accept(text));
+  CHECK(text.find('\n') == std::string::npos);
+  CHECK(text == catalog());
+}
+
+TEST_CASE("every choice of the catalogue makes a scenario that is accepted") {
+  const Json all = Json::parse(catalog());
+  const auto accepts = [](const Json& scenario) {
+    CAPTURE(scenario.dump());
+    CHECK(read_scenario(scenario.dump()).ok());
+  };
+  for (const Json& model : all["models"]) accepts({{"model", model["id"]}});
+  const Json base = {{"model", "Qwen/Qwen3-0.6B"}, {"dtype", "float16"}};
+  for (const char* key : {"dtype", "trainer"}) {
+    for (const Json& id : all[std::string(key) + "s"]) {
+      Json scenario = base;
+      scenario[key] = id;
+      accepts(scenario);
+    }
+  }
+  for (const Json& attention : all["attn_implementations"]) {
+    Json scenario = base;
+    scenario["attn_implementation"] = attention["id"];
+    accepts(scenario);
+  }
+  CHECK(all["optimizers"].size() == kOptimizers.size());
+  for (const Json& row : all["optimizers"]) {
+    Json scenario = base;
+    scenario["training"] = {{"optim", row["optim"]}, {"optim_args", row["optim_args"]}};
+    accepts(scenario);
+  }
+  for (const Json& card : all["cards"]) {
+    Json scenario = base;
+    scenario["card"] = card["id"];
+    if (card["usable_bytes"].is_null()) scenario["device"] = {{"total_bytes", 8000000000}};
+    accepts(scenario);
+  }
+}
+
+TEST_CASE("the defaults are those of a scenario that names its model only") {
+  Json scenario = Json::parse(catalog())["defaults"];
+  CHECK_FALSE(scenario.contains("model"));
+  scenario["model"] = "Qwen/Qwen3-0.6B";
+  const auto given = read_scenario(scenario.dump());
+  const auto silent = read_scenario(R"({"model":"Qwen/Qwen3-0.6B"})");
+  REQUIRE(given.ok());
+  REQUIRE(silent.ok());
+  CHECK(given.value().normalised == silent.value().normalised);
+}
+
+TEST_CASE("the limits are those that the reading keeps") {
+  const Json all = Json::parse(catalog());
+  for (const Json& limit : all["limits"]) {
+    const std::string path = limit["path"];
+    CAPTURE(path);
+    const auto reads = [&](double value) {
+      Json scenario = {{"model", {{"model_type", "smollm3"}}}};
+      if (path == "config.max_window_layers") scenario["model"]["model_type"] = "qwen3";
+      scenario[Json::json_pointer("/" + std::regex_replace(path, std::regex("\\."), "/"))] = value;
+      const auto result = read_scenario(scenario.dump());
+      if (result.ok()) return true;
+      for (const Problem& problem : result.problems()) {
+        if (problem.path == path && problem.message.find("number from") != std::string::npos)
+          return false;
+      }
+      return true;  // refused for another reason
+    };
+    CHECK(reads(limit["min"]));
+    CHECK(reads(limit["max"]));
+    CHECK_FALSE(reads(limit["min"].get<double>() - 1));
+    CHECK_FALSE(reads(limit["max"].get<double>() + 1));
+  }
+}
+
+TEST_CASE("optimizer state per parameter is written with the letter of the legend") {
+  const Json all = Json::parse(catalog());
+  for (const Json& row : all["optimizers"]) {
+    if (row["optim"] == "adamw_torch_fused") CHECK(row["bytes_per_parameter"] == "2 e");
+    if (row["optim"] == "sgd")
+      CHECK(row["bytes_per_parameter"] == (row["optim_args"].empty() ? "0" : "e"));
+  }
+}
+
+TEST_CASE("worked examples come in the order of their numbers") {
+  double before = 0;
+  const Json all = Json::parse(catalog());
+  for (const Json& example : all["examples"]) {
+    CHECK(example["number"].get<double>() > before);
+    before = example["number"];
+  }
+}

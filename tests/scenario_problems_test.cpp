@@ -1,0 +1,281 @@
+// Nonsense in, sentences out: every problem at once, each with its path, what was given and the
+// nearest spelling.
+#include <doctest/doctest.h>
+
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "core/scenario.hpp"
+
+using namespace ledger;
+
+namespace {
+
+Problems refused(const std::string& text) {
+  const std::clock_t began = std::clock();  // the processor's time, not that of a busy machine
+  const Result<Scenario> result = read_scenario(text);
+  CHECK(static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC < 1.0);
+  if (result.ok()) FAIL(text.substr(0, 200), " is accepted");
+  for (const Problem& problem : result.problems()) {
+    CHECK(problem.message.size() > 10);
+    const char last = problem.message.back();
+    CHECK((last == '.' || last == '?'));
+    CHECK(problem.message.size() < 1000);
+  }
+  return result.problems();
+}
+
+Problems with(const std::string& members) {
+  return refused(R"({"model":"Qwen/Qwen3-0.6B",)" + members + "}");
+}
+
+const Problem* at(const Problems& problems, const std::string& path) {
+  for (const Problem& problem : problems) {
+    if (problem.path == path) return &problem;
+  }
+  return nullptr;
+}
+
+bool says(const Problem& problem, const std::string& words) {
+  return problem.message.find(words) != std::string::npos;
+}
+
+// A scenario with exactly one problem, at this path.
+Problem only(const Problems& problems, const std::string& path) {
+  REQUIRE(problems.size() == 1);
+  CHECK(problems.front().path == path);
+  return problems.front();
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("text that is not a JSON object is refused with a sentence") {
+  CHECK(says(only(refused(""), ""), "empty"));
+  CHECK(says(only(refused(" \n\t"), ""), "empty"));
+  CHECK(says(only(refused("nope"), ""), "line 1, column"));
+  CHECK(says(only(refused("[1,2]"), ""), "object"));
+  CHECK(says(only(refused("\"text\""), ""), "object"));
+  CHECK(says(only(refused("null"), ""), "object"));
+  refused("{\"model\":\"\xff\"}");
+  refused("{\"model\":\"Qwen/Qwen3-0.6B\"} and more");
+  refused("\xc0\x80");
+}
+
+TEST_CASE("a mistake in the JSON is placed by line and column") {
+  const Problem problem = only(refused("{\n  \"model\": \"Qwen/Qwen3-0.6B\",\n}"), "");
+  CHECK(says(problem, "line 3, column 1"));
+}
+
+TEST_CASE("numbers that JSON does not have, or that no double holds, are refused") {
+  CHECK(says(only(with(R"("training":{"max_length":NaN})"), ""), "line 1"));
+  CHECK(says(only(with(R"("training":{"max_length":1e999})"), ""), "overflow"));
+}
+
+TEST_CASE("a key given twice is a problem") {
+  only(with(R"("training":{"bf16":true,"bf16":false})"), "training.bf16");
+}
+
+TEST_CASE("an unknown key is a problem at every level, with the nearest known one") {
+  CHECK(only(with(R"("trianing":{})"), "trianing").nearest == "training");
+  CHECK(only(with(R"("training":{"max_lenght":8})"), "training.max_lenght").nearest ==
+        "max_length");
+  CHECK(only(with(R"("device":{"multiprocesors":8})"), "device.multiprocesors").nearest ==
+        "multiprocessors");
+  const std::string kwargs = "training.gradient_checkpointing_kwargs";
+  only(with(R"("training":{"gradient_checkpointing_kwargs":{"use_rentrant":true}})"),
+       kwargs + ".use_rentrant");
+  only(with(R"("training":{"optim":"sgd","optim_args":{"nesterov":true}})"),
+       "training.optim_args.nesterov");
+  // A key that is known elsewhere, and what others call it.
+  CHECK(only(with(R"("max_length":8)"), "max_length").nearest == "training.max_length");
+  CHECK(only(with(R"("batch_size":8)"), "batch_size").nearest ==
+        "training.per_device_train_batch_size");
+}
+
+TEST_CASE("numbers of the wrong kind or out of range are refused, saying what is accepted") {
+  for (const char* bad : {"0", "-1", "1.5", "1e300", "\"8\"", "true", "[]", "{}", "16777217"}) {
+    CAPTURE(bad);
+    const Problem problem =
+        only(with("\"training\":{\"max_length\":" + std::string(bad) + "}"), "training.max_length");
+    CHECK(says(problem, "whole number from 1 to 16,777,216"));
+    CHECK_FALSE(problem.given.empty());
+  }
+  only(with(R"("training":{"per_device_train_batch_size":65537})"),
+       "training.per_device_train_batch_size");
+  only(with(R"("training":{"gradient_accumulation_steps":1000001})"),
+       "training.gradient_accumulation_steps");
+  only(with(R"("training":{"max_grad_norm":-0.5})"), "training.max_grad_norm");
+  only(with(R"("at_event":-1)"), "at_event");
+  only(with(R"("device":{"total_bytes":-5})"), "device.total_bytes");
+  only(with(R"("device":{"other_bytes":1e300})"), "device.other_bytes");
+}
+
+TEST_CASE("flags and objects are not guessed from other kinds") {
+  only(with(R"("training":{"bf16":1})"), "training.bf16");
+  only(with(R"("keep_outputs":"yes")"), "keep_outputs");
+  only(with(R"("training":[])"), "training");
+  only(with(R"("config":"x")"), "config");
+  only(with(R"("device":8)"), "device");
+  only(with(R"("training":{"optim_args":"foreach=False"})"), "training.optim_args");
+}
+
+TEST_CASE("a wrong choice names the accepted ones and the nearest") {
+  const Problem optim = only(with(R"("training":{"optim":"adamw_troch"})"), "training.optim");
+  CHECK(optim.nearest == "adamw_torch");
+  CHECK(says(optim, "adamw_torch_fused"));
+  CHECK(only(with(R"("dtype":"bf16")"), "dtype").nearest == "bfloat16");
+  CHECK(only(with(R"("dtype":"Float32")"), "dtype").nearest == "float32");
+  CHECK(only(with(R"("attn_implementation":"spda")"), "attn_implementation").nearest == "sdpa");
+}
+
+TEST_CASE("what is not modelled yet is said to be so") {
+  for (const char* members :
+       {R"("peft":{"r":16})", R"("quantization":{"load_in_4bit":true})",
+        R"("parallel":{"world_size":8})", R"("serving":{})", R"("rl":{})",
+        R"("allocator":{"max_split_size_mb":64})", R"("moments":["load","train"])",
+        R"("attention_mask":true)", R"("trainer":"trl")", R"("trainer":"transformers")",
+        R"("attn_implementation":"flash_attention_2")", R"("training":{"optim":"adamw_8bit"})",
+        R"("training":{"packing":true})", R"("training":{"padding_free":true})",
+        R"("training":{"use_liger_kernel":true})", R"("training":{"loss_type":"dft"})"}) {
+    CAPTURE(members);
+    const Problems problems = with(members);
+    REQUIRE(problems.size() == 1);
+    CHECK(says(problems.front(), "not modelled yet"));
+  }
+}
+
+TEST_CASE("all problems come at once") {
+  const Problems problems = refused(
+      R"({"model":"Qwen/Qwen3-0.6B","dtype":"bf16","peft":{},"card":"RTX 9999","colour":1,
+          "config":{"vocab_sze":1,"hidden_size":0},"training":{"max_length":0,"optim":"adam","fp16":3}})");
+  for (const char* path :
+       {"dtype", "peft", "card", "colour", "config.vocab_sze", "config.hidden_size",
+        "training.max_length", "training.optim", "training.fp16"}) {
+    CAPTURE(path);
+    CHECK(at(problems, path) != nullptr);
+  }
+  CHECK(problems.size() == 9);
+}
+
+TEST_CASE("a model that is not known is refused with the nearest ids") {
+  CHECK(only(refused(R"({"model":"Qwen/Qwen3-0.6"})"), "model").nearest == "Qwen/Qwen3-0.6B");
+  CHECK(only(refused(R"({"model":"Qwen3-06B"})"), "model").nearest == "Qwen/Qwen3-0.6B");
+  CHECK(only(refused(R"({"model":"meta-llama/Llama-3.1-8B-Instruct"})"), "model").nearest ==
+        "meta-llama/Llama-3.1-8B");
+  only(refused(R"({})"), "model");
+  only(refused(R"({"model":null})"), "model");
+  only(refused(R"({"model":5})"), "model");
+  only(refused(R"({"model":""})"), "model");
+}
+
+TEST_CASE("a pasted configuration of another type names the known types") {
+  CHECK(says(only(refused(R"({"model":{"model_type":"gemma2"}})"), "model.model_type"), "smollm3"));
+  CHECK(only(refused(R"({"model":{"architectures":["Qwen3ForCausalLM"]}})"), "model.model_type")
+            .nearest == "qwen3");
+  CHECK(says(
+      only(refused(R"({"model":{"model_type":"llava","text_config":{}}})"), "model.model_type"),
+      "text_config"));
+  only(refused(R"({"model":{}})"), "model.model_type");
+  only(refused(R"({"model":{"model_type":7}})"), "model.model_type");
+}
+
+TEST_CASE("a misspelt key of a configuration is a problem") {
+  CHECK(only(refused(R"({"model":{"model_type":"llama","hidden_sise":512}})"), "model.hidden_sise")
+            .nearest == "hidden_size");
+  CHECK(only(with(R"("config":{"vocabsize":512})"), "config.vocabsize").nearest == "vocab_size");
+  only(with(R"("config":{"model_type":"llama"})"), "config.model_type");
+}
+
+TEST_CASE("keys of a configuration that would need other memory are refused, not ignored") {
+  const std::string start = R"({"model":{"model_type":"llama",)";
+  for (const char* key :
+       {R"("quantization_config":{"load_in_4bit":true})", R"("attention_dropout":0.1)",
+        R"("rope_scaling":{"type":"dynamic","factor":2.0})",
+        R"("rope_parameters":{"partial_rotary_factor":0.5})",
+        R"("architectures":["LlamaForSequenceClassification"])", R"("output_hidden_states":true)",
+        R"("is_encoder_decoder":true)", R"("hidden_act":"relu")",
+        R"("per_layer_config":{"0":{"num_attention_heads":2}})"}) {
+    CAPTURE(key);
+    CHECK(refused(start + key + "}}").size() == 1);
+  }
+}
+
+TEST_CASE("shapes that transformers or a kernel refuses are problems") {
+  only(with(R"("config":{"num_key_value_heads":5})"), "config.num_key_value_heads");
+  only(with(R"("config":{"head_dim":100})"), "config.head_dim");
+  only(with(R"("config":{"head_dim":512})"), "config.head_dim");
+  only(with(R"("config":{"head_dim":null})"), "config.head_dim");
+  only(with(R"("config":{"layer_types":["full_attention"]})"), "config.layer_types");
+  only(with(R"("config":{"layer_types":["full","attention"]})"), "config.layer_types");
+  only(with(R"("config":{"num_hidden_layers":1001})"), "config.num_hidden_layers");
+  only(with(R"("config":{"hidden_size":10000001})"), "config.hidden_size");
+  only(
+      refused(
+          R"({"model":{"model_type":"llama","hidden_size":1000,"num_attention_heads":48,"head_dim":64}})"),
+      "model.hidden_size");
+  only(refused(R"({"model":"SmolLM3-3B","config":{"no_rope_layers":[1,0]}})"),
+       "config.no_rope_layers");
+  only(refused(R"({"model":"SmolLM3-3B","config":{"no_rope_layers":[]}})"),
+       "config.no_rope_layers");
+}
+
+TEST_CASE("autocast has one type, and not the other of the weights") {
+  only(with(R"("dtype":"float32","training":{"bf16":true,"fp16":true})"), "training.fp16");
+  only(with(R"("dtype":"bfloat16","training":{"fp16":true})"), "training.fp16");
+  only(with(R"("dtype":"float16","training":{"bf16":true})"), "training.bf16");
+}
+
+TEST_CASE("a sequence that reaches the attention window is refused until windows are modelled") {
+  only(refused(R"({"model":"mistralai/Mistral-7B-v0.1","training":{"max_length":4096}})"),
+       "training.max_length");
+  CHECK(read_scenario(R"({"model":"mistralai/Mistral-7B-v0.1","training":{"max_length":4095}})")
+            .ok());
+}
+
+TEST_CASE("sizes beyond what a double counts are refused") {
+  only(with(R"("training":{"max_length":16777216,"per_device_train_batch_size":65536})"),
+       "training.max_length");
+  only(with(R"("attn_implementation":"eager","training":{"max_length":16777216})"),
+       "training.max_length");
+  only(
+      with(
+          R"("config":{"hidden_size":10000000,"intermediate_size":10000000,"num_hidden_layers":1000})"),
+      "model");
+}
+
+TEST_CASE("devices are not guessed") {
+  only(with(R"("device":{"compute_capability":"8.9"})"), "device.multiprocessors");
+  only(with(R"("device":{"compute_capability":"7.0"})"), "device.compute_capability");
+  only(with(R"("device":{"compute_capability":true})"), "device.compute_capability");
+  only(with(R"("device":{"card":"RTX 4090"})"), "device.card");
+  only(with(R"("card":7)"), "card");
+  only(with(R"("card":"RTX 2070","dtype":"float16")"),
+       "card");  // nobody's figure of its size is known
+  CHECK(says(only(with(R"("card":"A100")"), "card"), "a100-40gb or a100-80gb"));
+  // No fused attention takes bfloat16 on a T4.
+  CHECK(only(with(R"("card":"T4")"), "dtype").nearest == "float16");
+}
+
+TEST_CASE("huge and deep input is refused quickly, with few and short sentences") {
+  refused(repeated("[", 100000));
+  refused(repeated("{\"a\":", 100000));
+  refused("{\"model\":" + repeated("[", 100000));
+  std::string keys;
+  for (int i = 0; i < 90000; ++i) keys += ",\"vocab_siz" + std::to_string(i) + "\":1";
+  CHECK(with("\"config\":{" + keys.substr(1) + "}").size() <= 101);
+  CHECK(with(keys.substr(1)).size() <= 101);
+  CHECK(refused("{\"model\":{\"model_type\":\"llama\",\"layer_types\":[" + repeated("1,", 300000) +
+                "1]}}")
+            .size() == 1);
+  refused("{\"model\":\"" + std::string(5000000, 'q') + "\"}");
+  with("\"" + std::string(5000000, 'q') + "\":1");
+  with("\"card\":\"" + std::string(5000000, '4') + "\"");
+  refused(std::string(20000000, ' ') + "{}");
+}

@@ -1,0 +1,61 @@
+// The page and the program give the same report, byte for byte.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { measured_scenarios, native, wasm } from './load.mjs';
+
+const ledger = await wasm();
+const catalog = native(['catalog']);
+
+// Shows where two reports part rather than the whole of both.
+function assert_same_text(wasm_report, native_report, text) {
+  if (wasm_report === native_report) return;
+  let at = 0;
+  while (wasm_report[at] === native_report[at]) at += 1;
+  const around = (report) => report.slice(Math.max(0, at - 160), at + 80);
+  assert.equal(around(wasm_report), around(native_report), `at character ${at} of ${text}`);
+}
+
+// Every text is one line, as --lines wants it.
+function assert_same(texts) {
+  const reports = native(['estimate', '--lines', '-'], texts.map((text) => `${text}\n`).join(''));
+  const lines = reports.split('\n').slice(0, -1);
+  assert.equal(lines.length, texts.length);
+  texts.forEach((text, i) => assert_same_text(ledger.estimate(text), lines[i], text));
+}
+
+test('the catalog is the same in both builds', () => {
+  assert.equal(`${ledger.catalog()}\n`, catalog);
+});
+
+test('every example of the catalog has the same report in both builds', () => {
+  const { examples } = JSON.parse(catalog);
+  assert.ok(examples.length > 0);
+  const scenarios = examples.flatMap((example) => example.scenarios);
+  assert_same(scenarios.map(({ scenario }) => JSON.stringify(scenario)));
+});
+
+test('fifty measured scenarios have the same report in both builds', () => {
+  const all = measured_scenarios();
+  assert.ok(all.length >= 50, `${all.length} scenarios`);
+  const some = Array.from({ length: 50 }, (_, i) => all[Math.floor((i * all.length) / 50)]);
+  assert_same(some.map((scenario) => JSON.stringify(scenario)));
+});
+
+test('nonsense has the same answer in both builds', () => {
+  assert_same([
+    '',
+    '{',
+    'null',
+    '[]',
+    '"model"',
+    '{}',
+    '{"model":"nobody/nothing"}',
+    '{"model":"Qwen/Qwen3-0.6B","training":{"max_lenght":7}}',
+    '{"model":"Qwen/Qwen3-0.6B","training":{"max_length":-1}}',
+    '{"model":"Qwen/Qwen3-0.6B","training":{"max_length":1e300}}',
+    '{"model":"Qwen/Qwen3-0.6B","training":{"max_length":NaN}}',
+    '{"model":{"model_type":"llama"}}',
+    '\u{1f600}',
+    '[['.repeat(50_000),
+  ]);
+});

@@ -1,0 +1,53 @@
+// The build's own tools: the document that views are written with, and the linker of the single file.
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { in_order, link, without_comments } from '../../web/build/link.mjs';
+import { paper } from '../../web/build/paper.mjs';
+
+test('text and attributes are escaped', () => {
+  const node = paper.createElement('p');
+  node.setAttribute('title', 'a "b" & c');
+  node.append('1 < 2 & 3', paper.createElement('br'));
+  assert.equal(String(node), '<p title="a &quot;b&quot; &amp; c">1 &lt; 2 &amp; 3<br></p>');
+});
+
+const files = {
+  'a.mjs':
+    "// A.\nimport { two as deux, add } from './b.mjs';\nimport * as all from './b.mjs';\n\nglobalThis.linked = add(deux, all.two);\n",
+  'b.mjs':
+    '// B.\nexport const two = 2;\n\n/** Adds. */\nexport function add(a, b) {\n  return a + b;\n}\n',
+};
+
+test('linked modules run as one classic script', () => {
+  new Function(link('a.mjs', (name) => files[name]))();
+  assert.equal(globalThis.linked, 4);
+});
+
+test('modules in a circle and unknown forms are refused by name', () => {
+  assert.throws(() => in_order('x.mjs', () => "import { x } from './x.mjs';\n"), /circle/);
+  assert.throws(
+    () => link('x.mjs', () => "export * from './y.mjs';\n"),
+    /x\.mjs: the linker does not know/,
+  );
+});
+
+test('comments go, code stays', () => {
+  assert.equal(
+    without_comments(files['b.mjs']),
+    'export const two = 2;\n\nexport function add(a, b) {\n  return a + b;\n}\n',
+  );
+});
+
+test('every module of the page says in its first line what it holds, and none writes markup', () => {
+  const folder = new URL('../../web/', import.meta.url);
+  for (const name of readdirSync(folder).filter((name) => name.endsWith('.mjs'))) {
+    const text = readFileSync(new URL(name, folder), 'utf8');
+    assert.match(text, /^\/\/ .+/, name);
+    assert.doesNotMatch(
+      text,
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/,
+      name,
+    );
+  }
+});
