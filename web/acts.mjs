@@ -1,0 +1,250 @@
+// What people do to the page: clicks, keys, typing, pasting, the pointer over the picture. Views carry data-attributes;
+// the page listens once and looks for them.
+import { matching } from './choices.mjs';
+import { step } from './choose.mjs';
+import { changes } from './changes.mjs';
+import { csv, json, markdown, timeline_csv } from './copy.mjs';
+import { cursor_acts } from './cursor.mjs';
+import { kGB, kGiB } from './number.mjs';
+import { get } from './scenario.mjs';
+
+/** @typedef {import('./app.mjs').App} App */
+/** @typedef {import('./controls.mjs').Control} Control */
+
+/** @param {Event} event @param {string} name @returns {[HTMLElement, string] | null} the element with data-name, and its value */
+function found(event, name) {
+  const target = event.target instanceof Element ? event.target.closest(`[data-${name}]`) : null;
+  return target instanceof HTMLElement ? [target, target.dataset[name] ?? ''] : null;
+}
+
+/** @param {App} app */
+export function listen(app) {
+  const { ui } = app;
+  const control = (/** @type {string | null} */ id) =>
+    app.view().controls.find((row) => row.id === id);
+
+  /** @param {string} id */
+  const open = (id) => {
+    Object.assign(ui, { open: id, query: '', active: null, paste_problem: null });
+    app.render();
+    requestAnimationFrame(() => requestAnimationFrame(focus_choices));
+  };
+  const close = (/** @type {boolean} */ back) => {
+    if (ui.open === null) return;
+    const word = document.querySelector(`.word[data-word="${ui.open}"]`);
+    ui.open = null;
+    app.render();
+    if (back && word instanceof HTMLElement) word.focus();
+  };
+  /** @param {Control} row @param {string} key */
+  const choose = (row, key) => {
+    const option = row.options?.find((one) => one.key === key);
+    if (option) app.change(option.patch);
+  };
+  /** @param {string[]} list @param {string} item */
+  const flip = (list, item) =>
+    list.includes(item) ? list.filter((one) => one !== item) : [...list, item];
+
+  document.addEventListener('click', (event) => {
+    const word = found(event, 'word');
+    if (word) return ui.open === word[1] ? close(true) : open(word[1]);
+    const option = found(event, 'option');
+    const row = control(ui.open);
+    if (option && row) {
+      choose(row, option[1]);
+      return close(true);
+    }
+    const stop = found(event, 'set');
+    const set = stop && control(stop[1]);
+    if (stop && set) return app.change({ [set.paths[0]]: Number(stop[0].dataset.value) });
+    const part = found(event, 'part');
+    const line = found(event, 'line');
+    const change = found(event, 'change');
+    const example = found(event, 'example');
+    const act = found(event, 'act');
+    if (part) ui.parts = flip(ui.parts, part[1]);
+    else if (line) ui.lines = flip(ui.lines, line[1]);
+    else if (example) ui.example = ui.example === example[1] ? null : example[1];
+    else if (change) {
+      const patch = changes(app.view()).find(({ key }) => key === change[1])?.patch;
+      if (patch) app.change(patch);
+    } else if (act) do_act(app, act[1]);
+    else return;
+    app.render();
+  });
+
+  document.addEventListener('pointerdown', (event) => {
+    const inside = event.target instanceof Element && event.target.closest('#pop, [data-word]');
+    if (!inside) close(false);
+  });
+  document.addEventListener('focusin', (event) => {
+    const inside = event.target instanceof Element && event.target.closest('#pop, [data-word]');
+    if (!inside) close(false);
+  });
+
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && ui.open !== null) {
+      event.preventDefault();
+      return close(true);
+    }
+    const up = event.key === 'ArrowUp' || event.key === 'ArrowRight';
+    const down = event.key === 'ArrowDown' || event.key === 'ArrowLeft';
+    const word = found(event, 'word');
+    const row = word && control(word[1]);
+    if (word && row && (up || down) && word[0].classList.contains('word')) {
+      event.preventDefault();
+      // In a list, down is further; of a number, up is more.
+      const further = row.stops ? up : event.key === 'ArrowDown' || event.key === 'ArrowRight';
+      const patch = step(row, app.view().full, further ? 1 : -1);
+      if (patch) app.change(patch);
+      return;
+    }
+    if (found(event, 'list') || found(event, 'search')) list_key(event);
+    else if (event.key === 'Enter' && (found(event, 'number') || found(event, 'size'))) close(true);
+  });
+
+  /** @param {KeyboardEvent} event */
+  function list_key(event) {
+    const row = control(ui.open);
+    if (!row) return;
+    const keys = matching(row, ui.query).map(({ key }) => key);
+    const at = keys.indexOf(ui.active ?? row.key(app.view().full));
+    const search = event.target instanceof HTMLInputElement;
+    const moves = /** @type {{[key: string]: number}} */ ({
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      PageDown: at + 8,
+      PageUp: at - 8,
+      ...(search ? {} : { Home: 0, End: keys.length - 1 }),
+    });
+    if (event.key in moves) {
+      ui.active = keys[Math.max(0, Math.min(keys.length - 1, moves[event.key]))] ?? null;
+      app.render();
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() =>
+          document.querySelector('.option.active')?.scrollIntoView({ block: 'nearest' }),
+        ),
+      );
+    } else if (event.key === 'Enter' || (event.key === ' ' && !search)) {
+      const key = ui.active ?? (search && ui.query !== '' ? keys[0] : undefined);
+      if (key !== undefined) choose(row, key);
+      close(true);
+    } else return;
+    event.preventDefault();
+  }
+
+  document.addEventListener('input', (event) => {
+    const target = event.target;
+    if (target instanceof HTMLTextAreaElement && target.dataset.paste !== undefined)
+      return paste(target.value);
+    if (!(target instanceof HTMLInputElement)) return;
+    const { search, slide, number } = target.dataset;
+    if (search !== undefined) {
+      Object.assign(ui, { query: target.value, active: null });
+      if (target.value !== '')
+        ui.active =
+          matching(/** @type {Control} */ (control(search)), target.value)[0]?.key ?? null;
+      return app.render();
+    }
+    const row = control(slide ?? number ?? null);
+    if (!row) return;
+    if (slide !== undefined) app.change({ [row.paths[0]]: row.stops?.[Number(target.value)] });
+    else {
+      // What is half typed is not an error yet: it is read when it is left.
+      const value = app.view().n.read(target.value);
+      if (value > 0 && Number.isInteger(value)) app.change({ [row.paths[0]]: value });
+    }
+  });
+
+  document.addEventListener('change', (event) => {
+    const target = event.target;
+    if (target instanceof HTMLSelectElement) {
+      const row = control(target.dataset.select ?? null);
+      if (row) choose(row, target.value);
+      const unit = target.dataset.unit;
+      if (unit !== undefined) {
+        ui.units = { ...ui.units, [unit]: target.value === 'GB' ? 'GB' : 'GiB' };
+        const field = target.parentElement?.querySelector('input');
+        if (field instanceof HTMLInputElement && field.value !== '') typed_size(unit, field.value);
+        app.render();
+      }
+    } else if (target instanceof HTMLInputElement) {
+      const { number, size, switch: on } = target.dataset;
+      const row = control(number ?? on ?? null);
+      if (row && on !== undefined) choose(row, String(target.checked));
+      else if (row) {
+        const value = app.view().n.read(target.value);
+        app.change({ [row.paths[0]]: Number.isNaN(value) ? target.value : value });
+      } else if (size !== undefined) typed_size(size, target.value);
+    }
+  });
+
+  /** @param {string} id @param {string} text */
+  function typed_size(id, text) {
+    const row = control(id);
+    if (!row) return;
+    const value = app.view().n.read(text);
+    const unit = ui.units[id] === 'GB' ? kGB : kGiB;
+    const bytes =
+      text.trim() === '' ? undefined : Number.isNaN(value) ? text : Math.round(value * unit);
+    if (get(app.view().full, row.paths[0]) === bytes) return;
+    app.change({ [row.paths[0]]: bytes, ...(id === 'usable' ? { card: undefined } : {}) });
+  }
+
+  /** @param {string} text */
+  function paste(text) {
+    ui.paste_problem = null;
+    if (text.trim() !== '') {
+      try {
+        app.change({ model: JSON.parse(text) });
+      } catch (error) {
+        ui.paste_problem = `This is not JSON: ${error instanceof Error ? error.message : error}.`;
+      }
+    }
+    app.render();
+  }
+
+  document.addEventListener('toggle', () => app.render(), true);
+  addEventListener('hashchange', () => app.follow());
+  addEventListener('resize', () => ui.open !== null && app.render());
+  cursor_acts(app);
+}
+
+function focus_choices() {
+  const first = document.querySelector(
+    '#pop [data-search], #pop [data-list], #pop input, #pop select',
+  );
+  if (first instanceof HTMLElement) first.focus();
+  document
+    .querySelector('#pop .option[aria-selected="true"]')
+    ?.scrollIntoView({ block: 'nearest' });
+}
+
+/** @param {App} app @param {string} act */
+function do_act(app, act) {
+  const { ui } = app;
+  const copies = /** @type {{[act: string]: (view: import('./view.mjs').View) => string}} */ ({
+    markdown,
+    csv,
+    json,
+    timeline: timeline_csv,
+    address: () => location.href,
+  });
+  if (act === 'peak') Object.assign(ui, { held: null, hover: null });
+  else if (act === 'exact') ui.exact = !ui.exact;
+  else if (act === 'all')
+    ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
+  else if (act in copies) void copy(act, copies[act](app.view()));
+}
+
+/** @param {string} what @param {string} text */
+async function copy(what, text) {
+  const status = document.getElementById('copied');
+  try {
+    await navigator.clipboard.writeText(text);
+    if (status)
+      status.textContent = what === 'address' ? 'The address is in the clipboard.' : 'Copied.';
+  } catch {
+    if (status) status.textContent = 'This browser does not let the page copy.';
+  }
+}

@@ -1,0 +1,198 @@
+// The page's state and its one loop: a change gives a scenario, the scenario a report, the report a page.
+import { listen } from './acts.mjs';
+import { read_address, write_address } from './address.mjs';
+import { controls } from './controls.mjs';
+import { cost_book } from './costs.mjs';
+import { show } from './morph.mjs';
+import { numbers } from './number.mjs';
+import { kLater, kPlaces } from './page.mjs';
+import { shown_point } from './picture.mjs';
+import { apply, complete, equal, kFirst, pare } from './scenario.mjs';
+import { fresh_ui } from './view.mjs';
+
+/** @typedef {import('./types.mjs').Scenario} Scenario */
+/** @typedef {import('./types.mjs').Report} Report */
+/** @typedef {import('./types.mjs').Problem} Problem */
+/** @typedef {import('./view.mjs').View} View */
+/** @typedef {import('./story.mjs').Sources} Sources */
+/** @typedef {Awaited<ReturnType<typeof run>>} App */
+
+// Locales that write numbers as the build does.
+const kBuiltFor = /^en(-(US|GB|CA|AU|NZ|IE))?$/;
+
+/** Brings the page to life.
+ * @param {import('./door.mjs').Door} door @param {string} locale */
+export async function run(door, locale) {
+  /** @type {import('./types.mjs').Catalog} */
+  const catalog = JSON.parse(await door.catalog());
+  const { defaults } = catalog;
+  const n = numbers(locale);
+  const rows = controls(catalog, n);
+  const ui = fresh_ui();
+  const ask = (/** @type {Scenario} */ scenario) => door.estimate(JSON.stringify(scenario));
+  const book = cost_book(ask, () => queue('render'));
+
+  /** @param {Scenario} scenario @returns {Promise<Report | {problems: Problem[]}>} */
+  const estimate = async (scenario) => JSON.parse(await ask(scenario));
+
+  let { scenario, problems } = read_address(location.hash, defaults);
+  // The build has written the first visit's page with these same views: there is nothing to show anew.
+  let as_built = location.hash.length < 2 && kBuiltFor.test(locale);
+  let report = /** @type {Report | null} */ (null);
+  /** @type {import('./types.mjs').Moment | null} */
+  let moment = null;
+  /** @type {Map<string, Sources>} */
+  const stories = new Map();
+
+  /** @returns {View} */
+  function view() {
+    if (!report) throw new Error('nothing has been counted yet');
+    const full = complete(defaults, scenario);
+    const cost = (/** @type {import('./scenario.mjs').Patch} */ patch) =>
+      book.of(pare(defaults, apply(scenario, patch)));
+    return { catalog, n, controls: rows, scenario, full, report, moment, problems, cost, ui };
+  }
+
+  /** @type {import('./page.mjs').Outside} */
+  const outside = {
+    reports(example) {
+      const made = stories.get(example.id);
+      if (made) return made;
+      const empty = { inputs: example.inputs ?? {} };
+      stories.set(example.id, empty);
+      void tell(example);
+      return empty;
+    },
+    address: (example, label) => {
+      const found = example.scenarios.find((row) => row.label === label);
+      return (found && write_address(found.scenario, defaults)) || '#';
+    },
+  };
+
+  /** Estimates every scenario of a worked example. @param {import('./types.mjs').Example} example */
+  async function tell(example) {
+    const reports = await Promise.all(
+      example.scenarios.map(async ({ label, what, scenario }) => [
+        label,
+        { ...(await estimate(scenario)), what },
+      ]),
+    );
+    stories.set(example.id, { inputs: example.inputs ?? {}, ...Object.fromEntries(reports) });
+    queue('render');
+  }
+
+  /** @param {string[]} [places] all of them unless named */
+  function render(places = Object.keys(kPlaces)) {
+    book.turn();
+    const now = view();
+    for (const id of places) {
+      const place = document.getElementById(id);
+      if (!place || (kLater.includes(id) && place.closest('details')?.open !== true)) continue;
+      show(place, ...kPlaces[id](now, outside));
+    }
+    document.body.classList.toggle('stale', problems.length > 0);
+    put_popover();
+    ask_moment();
+    if (!counting) book.run();
+  }
+
+  let counting = false;
+  let again = /** @type {Problem[] | null} */ (null);
+  /** Estimates the scenario as it is now and shows it; while one estimate runs, only the last wish is kept.
+   * @param {Problem[]} [found] problems with the address itself */
+  async function recount(found = []) {
+    again = found;
+    if (counting) return;
+    counting = true;
+    while (again) {
+      const own = again;
+      again = null;
+      const answer = await estimate(scenario);
+      problems = [...own, ...answer.problems];
+      if ('peak' in answer) take(answer);
+      else report ??= /** @type {Report} */ (await estimate(kFirst));
+    }
+    counting = false;
+    if (!as_built) render();
+    as_built = false;
+  }
+
+  /** @param {Report} next */
+  function take(next) {
+    // A cursor that is held stays at its share of the two steps.
+    if (ui.held !== null && report) {
+      ui.held = Math.floor((ui.held / report.timeline.event.length) * next.timeline.event.length);
+    }
+    report = next;
+    moment = null;
+  }
+
+  let queued = /** @type {Set<string>} */ (new Set());
+  /** Shows places once before the next frame. @param {'render' | 'scenario'} what */
+  function queue(what) {
+    if (queued.size === 0) {
+      requestAnimationFrame(() => {
+        const all = queued.has('render');
+        queued = new Set();
+        if (report) render(all ? undefined : ['scenario', 'panel']);
+      });
+    }
+    queued.add(what);
+  }
+
+  let asked = 0;
+  /** Has the ledger at the cursor estimated, once the cursor rests. */
+  function ask_moment() {
+    clearTimeout(asked);
+    if (!report || (ui.hover === null && ui.held === null) || problems.length > 0) return;
+    const event = report.timeline.event[shown_point(view())];
+    if (moment?.event === event) return;
+    asked = setTimeout(async () => {
+      const answer = await estimate({ ...scenario, at_event: event });
+      if (!('peak' in answer) || !answer.moment) return;
+      // The page asked for this event, whatever the core calls it.
+      moment = { ...answer.moment, event };
+      queue('render');
+    }, 90);
+  }
+
+  const app = {
+    ui,
+    view,
+    render: () => queue('render'),
+    /** @param {import('./scenario.mjs').Patch} patch */
+    change(patch) {
+      scenario = pare(defaults, apply(scenario, patch));
+      const address = write_address(scenario, defaults);
+      history.replaceState(null, '', address || location.pathname + location.search);
+      queue('scenario');
+      void recount();
+    },
+    /** Reads the address again. */
+    follow() {
+      const read = read_address(location.hash, defaults);
+      const same = equal(pare(defaults, read.scenario), pare(defaults, scenario));
+      if (same && read.problems.length === 0 && problems.length === 0) return;
+      scenario = read.scenario;
+      ui.held = null;
+      void recount(read.problems);
+    },
+  };
+
+  await recount(problems);
+  listen(app);
+  return app;
+}
+
+/** Puts what is open under its word, within the page's width. */
+function put_popover() {
+  const pop = document.getElementById('pop');
+  const place = document.getElementById('scenario');
+  const word = pop && document.querySelector(`.word[data-word="${pop.dataset.key}"]`);
+  if (!pop || !place || !word) return;
+  const area = place.getBoundingClientRect();
+  const at = word.getBoundingClientRect();
+  const left = Math.max(0, Math.min(at.left - area.left, area.width - pop.offsetWidth));
+  pop.style.left = `${left}px`;
+  pop.style.top = `${at.bottom - area.top + 6}px`;
+}

@@ -1,0 +1,179 @@
+// The ledger: the seven parts at a moment; each opens into its lines, each line into its working.
+import { h } from './dom.mjs';
+import { cells, line_rows } from './line.mjs';
+import { shown_point } from './picture.mjs';
+import { peak_point, point_at } from './scale.mjs';
+import { phase_name } from './verdict.mjs';
+
+/** @typedef {import('./view.mjs').View} View */
+/** @typedef {import('./types.mjs').Part} Part */
+
+/** The ledger that is shown. While a moment is being estimated its totals are known (the timeline has them), its lines
+ * are not.
+ * @param {View} view @returns {{parts: Part[], known: boolean, event: number, allocated: number, reserved: number, at_peak: boolean}} */
+export function ledger_now(view) {
+  const { report, moment } = view;
+  const { timeline, peak } = report;
+  const i = shown_point(view);
+  const event = timeline.event[i];
+  if (i === peak_point(timeline, peak.event)) {
+    const { allocated_bytes: allocated, reserved_bytes: reserved } = peak;
+    return {
+      parts: report.parts,
+      known: true,
+      event: peak.event,
+      allocated,
+      reserved,
+      at_peak: true,
+    };
+  }
+  const base = {
+    event,
+    allocated: timeline.allocated[i],
+    reserved: timeline.reserved[i],
+    at_peak: false,
+  };
+  if (moment && moment.event === event) return { ...base, parts: moment.parts, known: true };
+  const parts = report.parts.map(({ id }) => ({
+    id,
+    bytes: timeline.parts[id]?.[i] ?? 0,
+    lines: [],
+  }));
+  return { ...base, parts, known: false };
+}
+
+/** @param {View} view @returns {Element} */
+export function ledger(view) {
+  const { ui, report } = view;
+  const now = ledger_now(view);
+  const mark =
+    report.timeline.marks[
+      point_at(
+        report.timeline.marks.map(({ event }) => event),
+        now.event,
+      )
+    ];
+  return h(
+    'div',
+    { class: now.known ? 'ledger' : 'ledger waiting' },
+    h(
+      'div',
+      { class: 'head' },
+      h(
+        'h2',
+        { id: 'ledger-title' },
+        now.at_peak
+          ? 'The ledger at the peak'
+          : `The ledger in the ${phase_name(mark.phase)} of step ${mark.step}`,
+      ),
+      !now.at_peak &&
+        h(
+          'button',
+          { type: 'button', class: 'link', 'data-act': 'peak', 'data-key': 'peak' },
+          'Back to the peak',
+        ),
+      h('span', { class: 'spacer' }),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'link',
+          'data-act': 'exact',
+          'data-key': 'exact',
+          'aria-pressed': String(ui.exact),
+        },
+        ui.exact ? 'Show GiB and GB' : 'Show bytes',
+      ),
+      h(
+        'button',
+        { type: 'button', class: 'link', 'data-act': 'all', 'data-key': 'all' },
+        ui.parts.length > 0 ? 'Close all' : 'Open all',
+      ),
+    ),
+    h(
+      'table',
+      { 'aria-labelledby': 'ledger-title', class: ui.exact ? 'exact' : null },
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'col' }, 'what'),
+          h('th', { scope: 'col', class: 'f' }, 'working'),
+          ui.exact
+            ? h('th', { scope: 'col', class: 'n wide' }, 'bytes')
+            : [
+                h('th', { scope: 'col', class: 'n' }, 'GiB'),
+                h('th', { scope: 'col', class: 'n gb' }, 'GB'),
+              ],
+        ),
+      ),
+      ...now.parts.map((part) => part_rows(view, part)),
+      totals(view, now),
+    ),
+  );
+}
+
+/** @param {View} view @param {Part} part */
+function part_rows(view, part) {
+  const { ui, catalog, n } = view;
+  const about = catalog.parts.find(({ id }) => id === part.id);
+  const open = ui.parts.includes(part.id);
+  const name = about?.name ?? part.id;
+  const empty = part.bytes === 0;
+  const lines = [...part.lines].sort((a, b) => b.bytes - a.bytes);
+  return h(
+    'tbody',
+    { 'data-key': part.id, class: empty ? 'part empty' : 'part' },
+    h(
+      'tr',
+      { class: 'total', 'data-key': 'total' },
+      h(
+        'th',
+        { scope: 'rowgroup' },
+        h('i', { class: `swatch ${part.id}` }),
+        empty
+          ? name
+          : h(
+              'button',
+              { type: 'button', 'data-part': part.id, 'aria-expanded': String(open) },
+              name,
+            ),
+        h('span', { class: 'about' }, about?.what ?? ''),
+      ),
+      h(
+        'td',
+        { class: 'f count' },
+        empty || !lines.length
+          ? ''
+          : lines.length === 1
+            ? 'one line'
+            : `${n.count(lines.length)} lines`,
+      ),
+      cells(view, part.bytes),
+    ),
+    open && !empty && lines.flatMap((line) => line_rows(view, part.id, line)),
+  );
+}
+
+/** @param {View} view @param {ReturnType<typeof ledger_now>} now */
+function totals(view, now) {
+  const unused = now.reserved - now.allocated;
+  /** @param {string} key @param {string} name @param {string} about @param {number} bytes */
+  const row = (key, name, about, bytes) =>
+    h(
+      'tr',
+      { class: key, 'data-key': key },
+      h('th', { scope: 'row' }, name, h('span', { class: 'about' }, about)),
+      h('td', { class: 'f' }),
+      cells(view, bytes),
+    );
+  return h(
+    'tbody',
+    { class: 'totals', 'data-key': 'totals' },
+    row('sum', 'Allocated', 'the seven parts together', now.allocated),
+    row('unused', 'Reserved, unused', 'kept by PyTorch’s allocator for later', unused),
+    row('reserved', 'Reserved', 'what PyTorch has taken from the card', now.reserved),
+  );
+}

@@ -1,0 +1,131 @@
+// Makes the site and the single-file page:  node web/build.mjs build/wasm build/site
+// The first screen is written into the HTML by the page's own views over the same core, so that it is there at once and
+// the page's script replaces it without a visible change.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { in_order, link, without_comments } from './build/link.mjs';
+import { paper } from './build/paper.mjs';
+
+const web = fileURLToPath(new URL('.', import.meta.url));
+const [wasm = 'build/wasm', site = 'build/site'] = process.argv
+  .slice(2)
+  .map((path) => resolve(path));
+const read = (path) => readFileSync(join(web, path), 'utf8');
+const kStyles = ['base', 'scenario', 'answer', 'ledger'];
+const kFont = 'fonts/memory-ledger-math.woff2';
+
+globalThis.document = paper;
+const { start } = await import('./core.mjs');
+const { default: factory } = await import(pathToFileURL(join(wasm, 'ledger.mjs')).href);
+const wasm_bytes = readFileSync(join(wasm, 'ledger.wasm'));
+const core = await start(factory, wasm_bytes);
+
+// --- The first screen ---
+
+const { controls } = await import('./controls.mjs');
+const { cost_of } = await import('./costs.mjs');
+const { numbers } = await import('./number.mjs');
+const { kLater, kPlaces } = await import('./page.mjs');
+const { apply, complete, kFirst, pare } = await import('./scenario.mjs');
+const { fresh_ui } = await import('./view.mjs');
+
+const catalog = JSON.parse(core.catalog());
+const report = JSON.parse(core.estimate(JSON.stringify(kFirst)));
+if (!report.peak)
+  throw new Error(`the first visit’s scenario has problems: ${JSON.stringify(report)}`);
+const n = numbers('en');
+const view = {
+  catalog,
+  n,
+  controls: controls(catalog, n),
+  scenario: kFirst,
+  full: complete(catalog.defaults, kFirst),
+  report,
+  moment: null,
+  problems: [],
+  cost: (patch) =>
+    cost_of(core.estimate(JSON.stringify(pare(catalog.defaults, apply(kFirst, patch))))),
+  ui: fresh_ui(),
+};
+const outside = { reports: () => ({}), address: () => '#' };
+const versions = Object.entries(catalog.versions).map(([name, version]) => `${name} ${version}`);
+
+/** index.html with its places filled. */
+function page() {
+  let html = read('index.html');
+  for (const [id, fill] of Object.entries(kPlaces)) {
+    if (kLater.includes(id)) continue;
+    const nodes = fill(view, outside).filter(Boolean).join('');
+    html = html.replace(`<!--place:${id}-->`, () => nodes);
+  }
+  const foot = `Memory Ledger ${catalog.version}. It holds for ${versions.join(', ')}. Nothing leaves this machine.`;
+  return html.replace('<!--footer-->', () => foot);
+}
+
+const html = page();
+const style = kStyles.map((name) => read(`style/${name}.css`)).join('\n');
+
+// --- The site: one file a module, smaller than its source: through esbuild where there is one, else without comments ---
+
+rmSync(site, { recursive: true, force: true });
+mkdirSync(join(site, 'fonts'), { recursive: true });
+const local = (name) =>
+  name === 'ledger.mjs' ? readFileSync(join(wasm, name), 'utf8') : read(name);
+const modules = in_order('main.mjs', local).map(({ name }) => name);
+
+// Text through esbuild, or null where there is none. `kind` is js or css.
+function smaller(text, kind) {
+  try {
+    const options = ['--minify', '--charset=utf8', `--loader=${kind}`];
+    return execFileSync('esbuild', options, {
+      input: text,
+      maxBuffer: 1 << 28,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    }).toString();
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw new Error(`esbuild: ${error.stderr}`);
+    return null;
+  }
+}
+for (const name of [...modules, 'worker.mjs']) {
+  writeFileSync(join(site, name), smaller(read(name), 'js') ?? without_comments(read(name)));
+}
+for (const name of ['ledger.mjs', 'ledger.wasm']) cpSync(join(wasm, name), join(site, name));
+for (const name of readdirSync(join(web, 'fonts')))
+  cpSync(join(web, 'fonts', name), join(site, 'fonts', name));
+cpSync(join(web, 'icon.svg'), join(site, 'icon.svg'));
+const small_style = smaller(style, 'css') ?? style;
+writeFileSync(join(site, 'page.css'), small_style);
+const preload = modules.map((name) => `<link rel="modulepreload" href="${name}" />`).join('\n    ');
+writeFileSync(join(site, 'index.html'), html.replace('<!--preload-->', preload));
+
+// --- The single file: a classic script with everything inside, for file:// and for mail ---
+
+const packed = gzipSync(wasm_bytes, { level: 9 }).toString('base64');
+const embedded = `export const wasm = '${packed}';\nexport const font = '${readFileSync(join(web, kFont)).toString('base64')}';\n`;
+const linked = link('single.mjs', (name) => (name === 'embedded.mjs' ? embedded : local(name)));
+const script = (smaller(linked, 'js') ?? linked).replaceAll('</script', '<\\/script');
+const plain_style = small_style.replace(/@font-face\s*\{[^}]*\}/, '');
+const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const policy = [
+  "default-src 'none'",
+  `script-src ${hash(script)} 'wasm-unsafe-eval'`,
+  `style-src ${hash(plain_style)}`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+const icon = `data:image/svg+xml;base64,${Buffer.from(read('icon.svg')).toString('base64')}`;
+writeFileSync(
+  join(site, 'memory-ledger.html'),
+  html
+    .replace('<!--preload-->', `<meta http-equiv="Content-Security-Policy" content="${policy}" />`)
+    .replace('href="icon.svg"', `href="${icon}"`)
+    .replace('<link rel="stylesheet" href="page.css" />', () => `<style>${plain_style}</style>`)
+    .replace('<script type="module" src="main.mjs"></script>', '')
+    .replace('</body>', () => `<script>${script}</script>\n  </body>`),
+);

@@ -1,0 +1,359 @@
+// Everything that can be changed: one row per control, grouped as people think. The sentence, the panel and the list of
+// single changes are all made from these rows. To add a control, add a row.
+import { equal, get, is_object } from './scenario.mjs';
+
+/** @typedef {import('./types.mjs').Catalog} Catalog */
+/** @typedef {import('./types.mjs').Scenario} Scenario */
+/** @typedef {import('./scenario.mjs').Patch} Patch */
+/** @typedef {import('./number.mjs').Numbers} Numbers */
+
+/** One thing to choose. `key` is unique in its list.
+ * @typedef {{key: string, label: string, note?: string, group?: string, patch: Patch, find?: string}} Option */
+
+/**
+ * @typedef {object} Control
+ * @property {string} id
+ * @property {string} group
+ * @property {string} label
+ * @property {string} help one line on what it does to memory
+ * @property {string[]} paths the scenario's keys that it sets; problems are shown beside the control of their path
+ * @property {'choice' | 'long' | 'number' | 'switch' | 'size'} kind a long choice is searched; a size is typed with a unit
+ * @property {(full: Scenario) => string} key the key of the option that is chosen, or the number as text
+ * @property {Option[]} [options]
+ * @property {number[]} [stops] the values that the slider and the arrow keys take
+ * @property {boolean} [pastes] a config.json can be given instead
+ */
+
+export const kGroups = [
+  'model',
+  'method',
+  'data',
+  'memory savers',
+  'optimizer',
+  'trainer',
+  'machine',
+];
+
+const kDtypes = /** @type {{[id: string]: string}} */ ({
+  float32: 'float32 weights',
+  bfloat16: 'bfloat16 weights',
+  float16: 'float16 weights',
+});
+
+const kTrainers = /** @type {{[id: string]: string}} */ ({
+  torch: 'a plain PyTorch loop',
+  transformers: 'transformers’ Trainer',
+  trl: 'TRL’s SFTTrainer',
+});
+
+const kBatchStops = [
+  1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256,
+];
+const kLengthStops = [
+  128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
+  49152, 65536, 98304, 131072,
+];
+const kAccumulationStops = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
+
+/** @param {Catalog} catalog @param {Numbers} n @returns {Control[]} */
+export function controls(catalog, n) {
+  /** @param {string} path @param {Option[]} options @returns {(full: Scenario) => string} */
+  const chosen = (path, options) => (full) =>
+    options.find((option) => equal(option.patch[path], get(full, path)))?.key ?? '';
+  /** @param {string} path */
+  const number = (path) => (/** @type {Scenario} */ full) => String(get(full, path) ?? '');
+  /** @param {string} id @param {string} group @param {string} label @param {string} path @param {string} help
+   * @returns {Control} */
+  const on_off = (id, group, label, path, help) => ({
+    id,
+    group,
+    label,
+    help,
+    paths: [path],
+    kind: 'switch',
+    key: (full) => String(get(full, path)),
+    options: [
+      { key: 'false', label: 'off', patch: { [path]: false } },
+      { key: 'true', label: 'on', patch: { [path]: true } },
+    ],
+  });
+
+  const models = once(() => model_options(catalog, n));
+  const every_card = once(() => card_options(catalog, n));
+  const dtypes = catalog.dtypes.map((id) => ({
+    key: id,
+    label: kDtypes[id] ?? id,
+    patch: { dtype: id },
+  }));
+  const attentions = catalog.attn_implementations.map(({ id, what }) => ({
+    key: id,
+    label: id,
+    note: what,
+    patch: { attn_implementation: id },
+  }));
+  const trainers = catalog.trainers.map((id) => ({
+    key: id,
+    label: kTrainers[id] ?? id,
+    patch: { trainer: id },
+  }));
+
+  return [
+    {
+      id: 'model',
+      group: 'model',
+      label: 'Model',
+      paths: ['model', 'config'],
+      kind: 'long',
+      get options() {
+        return models();
+      },
+      pastes: true,
+      help: 'Its shapes decide everything else.',
+      key: (full) => String(is_object(full.model) ? 'pasted' : full.model),
+    },
+    {
+      id: 'dtype',
+      group: 'method',
+      label: 'Weights',
+      paths: ['dtype'],
+      kind: 'choice',
+      options: dtypes,
+      help: 'Gradients and optimizer state follow the type of the weights.',
+      key: chosen('dtype', dtypes),
+    },
+    {
+      id: 'autocast',
+      group: 'method',
+      label: 'Autocast',
+      paths: ['training.bf16', 'training.fp16'],
+      kind: 'choice',
+      help: 'Casts weights and inputs at the operators; the weights themselves stay as they are.',
+      options: [
+        {
+          key: 'no',
+          label: 'no autocast',
+          patch: { 'training.bf16': false, 'training.fp16': false },
+        },
+        {
+          key: 'bf16',
+          label: 'bfloat16 autocast',
+          patch: { 'training.bf16': true, 'training.fp16': false },
+        },
+        {
+          key: 'fp16',
+          label: 'float16 autocast',
+          patch: { 'training.bf16': false, 'training.fp16': true },
+        },
+      ],
+      key: (full) =>
+        get(full, 'training.bf16') === true
+          ? 'bf16'
+          : get(full, 'training.fp16') === true
+            ? 'fp16'
+            : 'no',
+    },
+    {
+      id: 'batch',
+      group: 'data',
+      label: 'Micro-batch',
+      paths: ['training.per_device_train_batch_size'],
+      kind: 'number',
+      stops: kBatchStops,
+      help: 'Sequences in one forward pass.',
+      key: number('training.per_device_train_batch_size'),
+    },
+    {
+      id: 'length',
+      group: 'data',
+      label: 'Length in tokens',
+      paths: ['training.max_length'],
+      kind: 'number',
+      stops: kLengthStops,
+      help: 'Activations grow with it; weights and optimizer state do not.',
+      key: number('training.max_length'),
+    },
+    {
+      id: 'accumulation',
+      group: 'data',
+      label: 'Accumulated micro-batches',
+      paths: ['training.gradient_accumulation_steps'],
+      kind: 'number',
+      stops: kAccumulationStops,
+      help: 'Raises the effective batch; activations are those of one micro-batch.',
+      key: number('training.gradient_accumulation_steps'),
+    },
+    checkpointing(),
+    {
+      id: 'attention',
+      group: 'memory savers',
+      label: 'Attention',
+      paths: ['attn_implementation'],
+      kind: 'choice',
+      options: attentions,
+      help: 'Fused kernels keep no matrix of scores.',
+      key: chosen('attn_implementation', attentions),
+    },
+    optimizer(catalog),
+    {
+      id: 'clip',
+      group: 'optimizer',
+      label: 'Clip the gradients’ norm at',
+      paths: ['training.max_grad_norm'],
+      kind: 'number',
+      stops: [0, 0.1, 0.3, 0.5, 1, 2, 5],
+      help: 'Zero does not clip.',
+      key: number('training.max_grad_norm'),
+    },
+    {
+      id: 'trainer',
+      group: 'trainer',
+      label: 'Loop',
+      paths: ['trainer'],
+      kind: 'choice',
+      options: trainers,
+      help: 'Who calls forward, backward and step.',
+      key: chosen('trainer', trainers),
+    },
+    on_off(
+      'outputs',
+      'trainer',
+      'Outputs outlive the backward pass',
+      'keep_outputs',
+      'A variable that still holds the logits keeps them alive.',
+    ),
+    {
+      id: 'card',
+      group: 'machine',
+      label: 'Card',
+      paths: ['card', 'device'],
+      kind: 'long',
+      get options() {
+        return every_card();
+      },
+      help: 'What PyTorch can use of it, which is less than its name says.',
+      key: (full) =>
+        typeof get(full, 'device.total_bytes') === 'number' ? 'typed' : String(full.card ?? 'none'),
+    },
+    {
+      id: 'usable',
+      group: 'machine',
+      label: 'Usable memory',
+      paths: ['device.total_bytes'],
+      kind: 'size',
+      help: 'Instead of a card: what torch.cuda.mem_get_info() prints as total.',
+      key: number('device.total_bytes'),
+    },
+    {
+      id: 'others',
+      group: 'machine',
+      label: 'Taken by other processes',
+      paths: ['device.other_bytes'],
+      kind: 'size',
+      help: 'A desktop, a notebook that is still open, another job.',
+      key: number('device.other_bytes'),
+    },
+  ];
+}
+
+/** What is made when it is first asked for: long lists are rarely opened. @template T @param {() => T} make */
+function once(make) {
+  /** @type {T | undefined} */
+  let made;
+  return () => (made ??= make());
+}
+
+/** @param {Catalog} catalog @param {Numbers} n @returns {Option[]} */
+const model_options = (catalog, n) =>
+  catalog.models.map((model) => ({
+    key: model.id,
+    label: model.id.split('/').pop() ?? model.id,
+    note: n.parameters(model.parameters),
+    group: model.family,
+    patch: { model: model.id },
+    find: `${model.id} ${model.family} ${model.model_type}`,
+  }));
+
+/** @returns {Control} */
+function checkpointing() {
+  const on = 'training.gradient_checkpointing';
+  const reentrant = 'training.gradient_checkpointing_kwargs.use_reentrant';
+  return {
+    id: 'checkpointing',
+    group: 'memory savers',
+    label: 'Gradient checkpointing',
+    kind: 'choice',
+    paths: [on, 'training.gradient_checkpointing_kwargs', reentrant],
+    help: 'Forgets activations and computes them again in the backward pass.',
+    options: [
+      { key: 'off', label: 'no checkpointing', patch: { [on]: false, [reentrant]: undefined } },
+      { key: 'on', label: 'checkpointing', patch: { [on]: true, [reentrant]: undefined } },
+      {
+        key: 'reentrant',
+        label: 're-entrant checkpointing',
+        patch: { [on]: true, [reentrant]: true },
+      },
+    ],
+    key: (full) =>
+      get(full, on) !== true ? 'off' : get(full, reentrant) === true ? 'reentrant' : 'on',
+  };
+}
+
+/** @param {Catalog} catalog @returns {Control} */
+function optimizer(catalog) {
+  const key = (/** @type {unknown} */ optim, /** @type {unknown} */ args) =>
+    is_object(args) && Object.keys(args).length > 0
+      ? `${optim} ${JSON.stringify(args)}`
+      : String(optim);
+  return {
+    id: 'optimizer',
+    group: 'optimizer',
+    label: 'Optimizer',
+    kind: 'choice',
+    paths: ['training.optim', 'training.optim_args'],
+    help: 'Its state appears at the first step and stays.',
+    options: catalog.optimizers.map((row) => ({
+      key: key(row.optim, row.optim_args),
+      label: row.what,
+      note: key(row.optim, row.optim_args),
+      patch: {
+        'training.optim': row.optim,
+        'training.optim_args': Object.keys(row.optim_args).length > 0 ? row.optim_args : undefined,
+      },
+    })),
+    key: (full) => key(get(full, 'training.optim'), get(full, 'training.optim_args')),
+  };
+}
+
+// Cards are listed by what most people have; within one generation the catalogue's order stays.
+const kVendors = ['NVIDIA', 'AMD', 'Apple', 'Intel'];
+const kGenerations = ['Blackwell', 'Ada', 'Hopper', 'Ampere', 'Turing', 'Volta'];
+
+/** @param {string[]} list @param {string} item */
+const place_in = (list, item) => (list.includes(item) ? list.indexOf(item) : list.length);
+
+/** @param {import('./types.mjs').Card} card */
+const rank = ({ vendor, generation }) =>
+  100 * place_in(kVendors, vendor) + place_in(kGenerations, generation);
+
+/** @param {Catalog} catalog @param {Numbers} n @returns {Option[]} */
+function card_options(catalog, n) {
+  const none = {
+    key: 'none',
+    label: 'no card',
+    note: 'only what is needed',
+    group: '',
+    patch: { card: undefined, device: undefined },
+  };
+  const rest = [...catalog.cards]
+    .filter((card) => card.usable_bytes !== null)
+    .sort((a, b) => rank(a) - rank(b))
+    .map((card) => ({
+      key: card.id,
+      label: card.name,
+      note: n.both(card.usable_bytes ?? 0),
+      group: `${card.vendor} ${card.generation}`,
+      patch: { card: card.id, 'device.total_bytes': undefined },
+      find: `${card.name} ${card.id} ${card.vendor} ${card.generation} ${card.nominal_gb} GB`,
+    }));
+  return [none, ...rest];
+}

@@ -1,0 +1,38 @@
+// The way to the core: questions and answers as text, in a worker where there can be one, so that the page never waits.
+import { CannotStart } from './core.mjs';
+
+/** The core, asked from afar.
+ * @typedef {{estimate: (text: string) => Promise<string>, catalog: () => Promise<string>}} Door */
+
+/** A core in this thread. @param {import('./types.mjs').Core} core @returns {Door} */
+export const here = (core) => ({
+  estimate: async (text) => core.estimate(text),
+  catalog: async () => core.catalog(),
+});
+
+/** A core in a worker of its own. @param {Worker} worker @returns {Promise<Door>} */
+export function afar(worker) {
+  /** @type {Map<number, {done: (text: string) => void, fail: (error: Error) => void}>} */
+  const waiting = new Map();
+  let count = 0;
+  /** @param {'estimate' | 'catalog'} what @param {string} text @returns {Promise<string>} */
+  const ask = (what, text) =>
+    new Promise((done, fail) => {
+      waiting.set(++count, { done, fail });
+      worker.postMessage({ id: count, what, text });
+    });
+  return new Promise((done, fail) => {
+    worker.addEventListener('error', () => fail(new Error('the worker could not be started')));
+    worker.addEventListener('message', ({ data }) => {
+      if (data.ready) {
+        done({ estimate: (text) => ask('estimate', text), catalog: () => ask('catalog', '') });
+      } else if (data.cannot !== undefined) fail(new CannotStart(data.cannot));
+      else {
+        const asker = waiting.get(data.id);
+        waiting.delete(data.id);
+        if (data.error === undefined) asker?.done(data.text);
+        else asker?.fail(new Error(data.error));
+      }
+    });
+  });
+}

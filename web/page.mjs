@@ -1,0 +1,40 @@
+// Which view stands in which place of index.html. The build fills the places for the first visit with the same views.
+import { popover } from './choices.mjs';
+import { ladder } from './changes.mjs';
+import { h } from './dom.mjs';
+import { examples } from './examples.mjs';
+import { ledger } from './book.mjs';
+import { panel } from './panel.mjs';
+import { phase_table } from './phases.mjs';
+import { picture } from './picture.mjs';
+import { problem_list } from './problems.mjs';
+import { say } from './say.mjs';
+import { verdict } from './verdict.mjs';
+
+/** @typedef {import('./view.mjs').View} View */
+/** @typedef {import('./types.mjs').Example} Example */
+
+/** What a worked example needs from outside: its reports, and the address of one of its scenarios.
+ * @typedef {{reports: (example: Example) => import('./story.mjs').Sources,
+ *   address: (example: Example, label: string) => string}} Outside */
+
+/** The page's places by id, each with the function that fills it. Those in kLater are filled only once they are opened.
+ * @type {{[id: string]: (view: View, outside: Outside) => (Node | null)[]}} */
+export const kPlaces = {
+  scenario: (view) => [say(view), popover(view)],
+  trouble: (view) => [problem_list(view)],
+  answer: (view) => [verdict(view)],
+  picture: (view) => [picture(view)],
+  phases: (view) => [phase_table(view)],
+  ladder: (view) => [ladder(view)],
+  ledger: (view) => [ledger(view)],
+  panel: (view) => [panel(view)],
+  examples: (view, { reports, address }) => [examples(view, reports, address)],
+  assumptions: (view) => [assumptions(view)],
+};
+export const kLater = ['panel'];
+
+/** @param {View} view */
+function assumptions({ report }) {
+  return h('ul', {}, ...report.assumptions.map((sentence) => h('li', {}, sentence)));
+}

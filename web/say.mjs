@@ -1,0 +1,113 @@
+// The scenario as a sentence. Every word that can be changed is a button that opens its choices in place.
+import { label_of } from './choose.mjs';
+import { h } from './dom.mjs';
+import { problems_of } from './problems.mjs';
+import { get, is_object } from './scenario.mjs';
+
+/** @typedef {import('./view.mjs').View} View */
+
+/** @param {View} view @returns {Element} */
+export function say(view) {
+  const { full, n } = view;
+  /** @param {string} id @param {string} [text] */
+  const word = (id, text) => {
+    const control = view.controls.find((row) => row.id === id);
+    if (!control) return '';
+    // Usable memory is typed under the card's word.
+    const typed = id === 'card' && view.controls.find((row) => row.id === 'usable');
+    const wrong = [control, typed].some((row) => row && problems_of(view, row).length > 0);
+    return h(
+      'button',
+      {
+        type: 'button',
+        class: wrong ? 'word wrong' : 'word',
+        'data-key': id,
+        'data-word': id,
+        'aria-haspopup': 'dialog',
+        'aria-expanded': String(view.ui.open === id),
+        'aria-label': `${control.label}: ${text ?? label_of(control, full)}`,
+        'aria-describedby': wrong ? `problem-${id}` : 'word-keys',
+      },
+      text ?? label_of(control, full),
+    );
+  };
+  /** @param {string} path */
+  const figure = (path) => {
+    const value = get(full, path);
+    return typeof value === 'number' ? n.count(value) : String(value);
+  };
+  const accumulated = get(full, 'training.gradient_accumulation_steps');
+  const clipped = get(full, 'training.max_grad_norm');
+  const others = get(full, 'device.other_bytes');
+  return h(
+    'p',
+    { class: 'say', id: 'say' },
+    'Fine-tune ',
+    word('model', model_name(view)),
+    ' with ',
+    word('dtype'),
+    ' and ',
+    word('autocast'),
+    ' on ',
+    word('card', card_name(view)),
+    others ? [', ', word('others', size_word(view, others)), ' of it taken'] : '',
+    ': ',
+    whole('micro-batch ', word('batch', figure('training.per_device_train_batch_size'))),
+    ' of ',
+    whole(word('length', figure('training.max_length')), ' tokens'),
+    accumulated === 1
+      ? ''
+      : [
+          ', ',
+          word('accumulation', figure('training.gradient_accumulation_steps')),
+          ' accumulated',
+        ],
+    ', ',
+    whole(word('checkpointing'), ','),
+    ' ',
+    whole(word('attention', attention_name(view)), ','),
+    ' ',
+    word('optimizer', optimizer_name(view)),
+    clipped === 0 ? '' : [' clipped at ', word('clip', figure('training.max_grad_norm'))],
+    ', in ',
+    whole(word('trainer'), full.keep_outputs === true ? '' : '.'),
+    full.keep_outputs === true ? [' with ', whole(word('outputs', 'outputs kept'), '.')] : '',
+  );
+}
+
+/** What does not break between lines. @param {(Element | string)[]} pieces */
+const whole = (...pieces) => h('span', { class: 'whole' }, ...pieces);
+
+/** @param {View} view */
+function model_name({ full, catalog }) {
+  if (is_object(full.model)) return `a pasted ${full.model.model_type ?? 'model'}`;
+  const id = String(full.model);
+  return catalog.models.some((model) => model.id === id) ? (id.split('/').pop() ?? id) : id;
+}
+
+/** @param {View} view */
+function card_name({ full, catalog, n }) {
+  const total = get(full, 'device.total_bytes');
+  if (typeof total === 'number') return `a card with ${n.gib(total)} GiB usable`;
+  if (full.card === undefined || full.card === null) return 'any card';
+  const wanted = String(full.card);
+  const card = catalog.cards.find(({ id }) => id === wanted);
+  return `one ${(card?.name ?? wanted).replace(/^(GeForce|Tesla) /, '')}`;
+}
+
+/** @param {View} view @param {unknown} bytes */
+const size_word = ({ n }, bytes) =>
+  typeof bytes === 'number' ? `${n.gib(bytes)} GiB` : String(bytes);
+
+/** @param {View} view */
+function attention_name({ full }) {
+  const id = String(full.attn_implementation);
+  return `${id === 'sdpa' ? 'SDPA' : id} attention`;
+}
+
+/** "AdamW, one fused kernel" is said as "AdamW (one fused kernel)", since the sentence has commas of its own.
+ * @param {View} view */
+function optimizer_name(view) {
+  const control = view.controls.find((row) => row.id === 'optimizer');
+  return control ? label_of(control, view.full).replace(/, (.*)$/, ' ($1)') : '';
+}

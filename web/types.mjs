@@ -1,0 +1,98 @@
+// The shapes of what goes into and comes out of the core, as the page reads them.
+
+/** @typedef {{[key: string]: unknown}} Scenario */
+
+/** @typedef {{path: string, message: string, given?: string, nearest?: string}} Problem */
+
+/** @typedef {{low: number, high: number}} Range */
+
+/**
+ * One group of equal tensors. All sizes are bytes.
+ * @typedef {object} Line
+ * @property {string} what
+ * @property {string} where
+ * @property {number} count
+ * @property {string} symbols
+ * @property {string} figures
+ * @property {string} mathml the working in letters
+ * @property {string} mathml_figures the same with figures
+ * @property {string} latex
+ * @property {number} bytes
+ * @property {string} why
+ * @property {string} source
+ * @property {number} born_event
+ * @property {number | null} dies_event
+ */
+
+/** @typedef {{id: string, bytes: number, lines: Line[]}} Part */
+
+/** @typedef {{step: number, phase: string, start_bytes: number, peak_bytes: number, end_bytes: number,
+ *   peak_event: number, first_event: number, last_event: number, reserved_bytes: number,
+ *   clip_peak_bytes?: number}} Phase */
+
+/** @typedef {{event: number, step: number, phase: string}} Mark */
+
+/** @typedef {{event: number[], allocated: number[], reserved: number[], parts: {[id: string]: number[]},
+ *   place: number[], places: string[], events_total: number, marks: Mark[]}} Timeline */
+
+/** @typedef {{event: number, step: number, phase: string, moment: string, allocated_bytes: number,
+ *   reserved_bytes: number, parts: Part[]}} Moment */
+
+/** @typedef {{fits: 'yes' | 'close' | 'no', card: string, usable_bytes: number, usable_source: string,
+ *   needed_bytes: Range, spare_bytes: Range, why: string,
+ *   first_failure: {step: number, phase: string, event: number, what: string} | null}} Verdict */
+
+/**
+ * @typedef {object} Report
+ * @property {Scenario} scenario
+ * @property {{id: string | null, model_type: string, source: string, letters: {[symbol: string]: number}}} model
+ * @property {{total: number, trainable: number}} parameters
+ * @property {{step: number, phase: string, event: number, allocated_bytes: number, rounded_bytes: number,
+ *   reserved_bytes: number, process_bytes: Range, moment: string}} peak
+ * @property {Phase[]} phases
+ * @property {Part[]} parts
+ * @property {Timeline} timeline
+ * @property {Moment | null} moment
+ * @property {Verdict | null} verdict
+ * @property {{low: number, high: number, source: string}} context
+ * @property {string[]} assumptions
+ * @property {Problem[]} problems
+ */
+
+/** @typedef {{id: string, family: string, model_type: string, parameters: number, context: number,
+ *   letters: {[symbol: string]: number}}} Preset */
+
+/** @typedef {{id: string, name: string, vendor: string, generation: string, nominal_gb: number,
+ *   usable_bytes: number | null, unified: boolean}} Card */
+
+/** @typedef {{optim: string, optim_args: {[key: string]: unknown}, what: string,
+ *   bytes_per_parameter: string}} OptimizerRow */
+
+/** @typedef {{symbol: string, mathml: string, latex: string, meaning: string}} Letter */
+
+/** @typedef {{id: string, number: number, title: string, lesson: string, inputs?: {[name: string]: number},
+ *   scenarios: {label: string, what: string, scenario: Scenario}[], story: string[],
+ *   table?: {head: string, cell: string}[]}} Example */
+
+/**
+ * @typedef {object} Catalog
+ * @property {string} version
+ * @property {{[library: string]: string}} versions
+ * @property {Preset[]} models
+ * @property {string[]} model_types
+ * @property {Card[]} cards
+ * @property {OptimizerRow[]} optimizers
+ * @property {string[]} dtypes
+ * @property {{id: string, what: string}[]} attn_implementations
+ * @property {string[]} trainers
+ * @property {Letter[]} letters
+ * @property {{id: string, name: string, what: string}[]} parts
+ * @property {Scenario} defaults
+ * @property {{path: string, min?: number, max?: number}[]} limits
+ * @property {Example[]} examples
+ */
+
+/** What the page asks of the core: text in, text out.
+ * @typedef {{estimate: (text: string) => string, catalog: () => string}} Core */
+
+export {};

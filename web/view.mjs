@@ -1,0 +1,52 @@
+// What every view is given: the state of the page, made once per change.
+
+/**
+ * @typedef {object} Ui what the reader has opened and pointed at; no figures
+ * @property {string | null} open id of the control whose choices are shown under the sentence
+ * @property {string} query what was typed to search them
+ * @property {string | null} active key of the option that the arrow keys have reached
+ * @property {string} paste what was pasted as a config.json
+ * @property {string | null} paste_problem
+ * @property {{[id: string]: 'GiB' | 'GB'}} units chosen for typed sizes
+ * @property {number | null} held index into the timeline's points that is held; null is the peak
+ * @property {number | null} hover index that the pointer is over
+ * @property {string[]} parts ids of the parts of the ledger that are open
+ * @property {string[]} lines keys of the lines whose working is open
+ * @property {boolean} exact the ledger shows bytes instead of GiB and GB
+ * @property {string | null} example id of the worked example that is open
+ * @property {{[key: string]: number}} ladder peaks that were shown last, by change, while new ones are found out
+ */
+
+/** What one change would need: its peak, or null where it cannot be estimated.
+ * @typedef {{peak: number, fits: 'yes' | 'close' | 'no' | null} | null} Cost */
+
+/**
+ * @typedef {object} View
+ * @property {import('./types.mjs').Catalog} catalog
+ * @property {import('./number.mjs').Numbers} n
+ * @property {import('./controls.mjs').Control[]} controls
+ * @property {import('./types.mjs').Scenario} scenario as chosen
+ * @property {import('./types.mjs').Scenario} full with every default filled in
+ * @property {import('./types.mjs').Report} report the last good one
+ * @property {import('./types.mjs').Moment | null} moment the ledger at the cursor, once it is known
+ * @property {import('./types.mjs').Problem[]} problems with the scenario as chosen
+ * @property {(patch: import('./scenario.mjs').Patch) => Cost | undefined} cost undefined while it is not known
+ * @property {Ui} ui
+ */
+
+/** @returns {Ui} */
+export const fresh_ui = () => ({
+  open: null,
+  query: '',
+  active: null,
+  paste: '',
+  paste_problem: null,
+  units: {},
+  held: null,
+  hover: null,
+  parts: [],
+  lines: [],
+  exact: false,
+  example: null,
+  ladder: {},
+});
