@@ -1,13 +1,25 @@
 // The sentences that go with a report's figures.
 #include "core/assumptions.hpp"
 
+#include "core/data/versions.hpp"
 #include "core/quantity.hpp"
 
 namespace ledger {
+namespace {
 
-std::vector<std::string> assumptions_of(const Scenario& s) {
+std::string version_of(std::string_view name) {
+  for (const SoftwareVersion& v : kVersions) {
+    if (v.name == name) return std::string(v.version);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> assumptions_of(const Scenario& s, const Simulation& simulation) {
   std::vector<std::string> out = {
-      "PyTorch 2.14.1 for CUDA 13 with transformers 5.18.0, on one device.",
+      "PyTorch " + version_of("torch") + " for CUDA " + version_of("cuda") + " with transformers " +
+          version_of("transformers") + ", on one device.",
       "A plain training loop: forward, backward, step, zero_grad(set_to_none=True). Two steps are "
       "replayed; the second is the steady state.",
       "Every sequence has the full length; labels are given; no padding mask; positions count up "
@@ -21,6 +33,14 @@ std::vector<std::string> assumptions_of(const Scenario& s) {
     out.push_back("The model's output object outlives the backward pass, so its logits do too.");
   } else {
     out.push_back("The model's output object is dropped before the backward pass.");
+  }
+  if (simulation.micro_batches < s.training.gradient_accumulation_steps) {
+    const std::string shown = with_separators(simulation.micro_batches);
+    out.push_back(simulation.repeats
+                      ? "Micro-batches after the first " + shown +
+                            " of a step only repeat what is shown, and are not drawn."
+                      : "Only the first " + shown + " micro-batches of a step are replayed; the "
+                            "allocator has not come back to a state that it was in before.");
   }
   const std::string capability = std::to_string(s.device.compute_major) + "." +
                                  std::to_string(s.device.compute_minor);

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "core/device/verdict.hpp"
-#include "core/scenario.hpp"
+#include "core/simulation.hpp"
 
 namespace ledger {
 
 // Every assumption behind this scenario's figures, with the software versions they hold for.
-std::vector<std::string> assumptions_of(const Scenario& scenario);
+std::vector<std::string> assumptions_of(const Scenario& scenario, const Simulation& simulation);
 
 // Why the verdict is what it is.
 std::string verdict_sentence(const device::Verdict& verdict);

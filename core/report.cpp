@@ -9,9 +9,9 @@
 #include "core/json_writer.hpp"
 #include "core/ledger.hpp"
 #include "core/models/decoder.hpp"
+#include "core/simulation.hpp"
 #include "core/timeline.hpp"
 #include "core/training/optimizers.hpp"
-#include "core/training/program.hpp"
 
 namespace ledger {
 namespace {
@@ -23,17 +23,19 @@ struct Estimate {
   const Scenario& scenario;
   Workings workings;
   models::DecoderConfig config;
-  training::Run run;
+  Simulation simulation;
+  const training::Run& run;
   const Record& record;
-  device::Replay replay;
+  const device::Replay& replay;
   LedgerSources sources;
 
   explicit Estimate(const Scenario& s)
       : scenario(s),
         config(models::find_architecture(s.model.model_type)->configure(s.model, workings)),
-        run(training::run(s, workings)),
+        simulation(simulate(s, workings)),
+        run(simulation.run),
         record(run.record),
-        replay(device::replay(record)) {
+        replay(simulation.replay) {
     sources.weights = "transformers: models/" + s.model.model_type + "/modeling_" +
                       s.model.model_type + ".py";
     sources.optimizer = std::string(training::optimizer_of(s.training).source);
@@ -264,7 +266,7 @@ std::string write_report(const Estimate& e) {
   w.key("context").begin_object().key("low").number(context.bytes.low);
   w.key("high").number(context.bytes.high).key("source").text(context.source).end_object();
   w.key("assumptions").begin_list();
-  for (const std::string& assumption : assumptions_of(e.scenario)) w.text(assumption);
+  for (const std::string& a : assumptions_of(e.scenario, e.simulation)) w.text(a);
   w.end_list();
   write_problems(w, {});
   return w.end_object().take();

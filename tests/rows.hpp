@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/device/replay.hpp"
-#include "core/training/program.hpp"
+#include "core/simulation.hpp"
 #include "tests/device/trace.hpp"
 
 namespace ledger::rows {
@@ -24,8 +24,9 @@ inline std::vector<json> read(const std::string& name) {
 // Every figure in which the replay of a row differs from its measurement, as text; empty if none.
 inline std::string differences(const Scenario& scenario, const json& measured) {
   Workings workings;
-  const training::Run run = training::run(scenario, workings);
-  const device::Replay replay = device::replay(run.record);
+  const Simulation simulation = simulate(scenario, workings);
+  const training::Run& run = simulation.run;
+  const device::Replay& replay = simulation.replay;
   std::string out;
   auto compare = [&](const std::string& what, std::uint64_t replayed, const json& wanted) {
     const auto bytes = wanted.get<std::uint64_t>();

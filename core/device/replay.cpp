@@ -98,6 +98,8 @@ Replay replay(const Record& record) {
   CachingAllocator allocator;
   Phases phases;
   bool ended = false;
+  bool accumulates = false;
+  for (const Mark& mark : record.marks) accumulates = accumulates || mark.micro_batch > 0;
   for (std::uint32_t i = 0; i < record.events.size(); ++i) {
     const Event& event = record.events[i];
     switch (event.kind) {
@@ -117,6 +119,9 @@ Replay replay(const Record& record) {
         if (mark.kind == Mark::Kind::kLoaded) {
           out.weights_bytes = allocator.allocated();
           allocator.reset_peaks();
+        }
+        if (mark.kind == Mark::Kind::kBackwardEnd && accumulates) {
+          out.micro_batch_states[mark.step == 1 ? 0 : 1].push_back(allocator.state_hash());
         }
         if (mark.kind == Mark::Kind::kEnd) {
           out.segments = allocator.live_segments();

@@ -32,6 +32,8 @@ struct Replay {
   std::vector<PhaseFigures> phases;
   std::uint64_t weights_bytes = 0;  // allocated when the model is loaded
   std::int64_t segments = 0;        // at the end
+  // After each micro-batch of step 1 and 2: equal numbers mean equal states of the allocator.
+  std::array<std::vector<std::uint64_t>, 2> micro_batch_states;
   std::uint64_t reserved_peak = 0;  // since loading
   // The phase with the largest peak of allocated bytes; the first of equals.
   std::size_t peak_phase = 0;

@@ -29,6 +29,7 @@ struct Loop {
   const std::vector<Tensor>& trainable;
   Optimizer& optimizer;
   Shape ids_shape;
+  int micro_batches;  // of one step
   Tensor ids, attention_mask;
   Tensor kept_loss;  // held by the model's output object
 
@@ -65,7 +66,6 @@ struct Loop {
 
   void step(int step) {
     t.mark(Mark::Kind::kBegin, step);
-    const int micro_batches = static_cast<int>(scenario.training.gradient_accumulation_steps);
     for (int i = 0; i < micro_batches; ++i) micro_batch(step, i);
     if (scenario.training.max_grad_norm > 0) {
       t.mark(Mark::Kind::kClip, step);
@@ -83,7 +83,7 @@ struct Loop {
 
 }  // namespace
 
-Run run(const Scenario& scenario, Workings& workings) {
+Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
   Tape t(workings, scenario.device);
   Run out;
   {
@@ -100,11 +100,11 @@ Run run(const Scenario& scenario, Workings& workings) {
     if (scenario.peft) out.parameters += out.trainable;
     t.empty_cache();
     t.mark(Mark::Kind::kLoaded, 0);
-    Optimizer optimizer(t, optimizer_of(scenario.training), trainable);
+    Optimizer optimizer(t, scenario.training, trainable);
     const Training& training = scenario.training;
     const Shape ids = t.shape({workings.letter(Letter::B, training.per_device_train_batch_size),
                                workings.letter(Letter::T, training.max_length)});
-    Loop loop{t, scenario, model, trainable, optimizer, ids, {}, {}, {}};
+    Loop loop{t, scenario, model, trainable, optimizer, ids, micro_batches, {}, {}, {}};
     for (int step = 1; step <= kSteps; ++step) loop.step(step);
     t.mark(Mark::Kind::kEnd, kSteps + 1);  // what follows is the end of the program
   }

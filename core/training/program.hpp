@@ -12,7 +12,8 @@ struct Run {
   double parameters = 0, trainable = 0;  // logical elements, tied ones once
 };
 
-// Runs the scenario on a tape. The workings must outlive the record.
-Run run(const Scenario& scenario, Workings& workings);
+// Runs the scenario on a tape, with so many micro-batches a step (the scenario's own number, or
+// fewer where the rest would only repeat). The workings must outlive the record.
+Run run(const Scenario& scenario, Workings& workings, int micro_batches);
 
 }  // namespace ledger::training

@@ -6,13 +6,14 @@ test('the first screen is in the HTML, and the core changes nothing about it', a
   page,
 }) => {
   await ledger();
-  const places = ['#scenario', '#answer', '#picture', '#ledger'];
+  const places = ['#scenario', '#answer', '#picture', '#ladder', '#ledger'];
   const before = await Promise.all(places.map((place) => page.locator(place).innerHTML()));
   const built = await (await page.request.get('/')).text();
   expect(built).toContain(await page.locator('#verdict-sentence').innerHTML());
   // Opening the panel shows every view anew.
   await page.getByText('Every setting').click();
   await expect(page.locator('#panel select').first()).toBeVisible();
+  await expect(page.locator('.ladder.waiting')).toHaveCount(0);
   const after = await Promise.all(places.map((place) => page.locator(place).innerHTML()));
   expect(after).toEqual(before);
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { in_order, link, without_comments } from '../../web/build/link.mjs';
+import { in_order, link, link_classic, without_comments } from '../../web/build/link.mjs';
 import { paper } from '../../web/build/paper.mjs';
 
 test('text and attributes are escaped', () => {
@@ -19,9 +19,15 @@ const files = {
     '// B.\nexport const two = 2;\n\n/** Adds. */\nexport function add(a, b) {\n  return a + b;\n}\n',
 };
 
-test('linked modules run as one classic script', () => {
+test('linked modules run as one script', () => {
   new Function(link('a.mjs', (name) => files[name]))();
   assert.equal(globalThis.linked, 4);
+});
+
+test('a classic script has no module of its own to ask for its address', () => {
+  const text = () => 'globalThis.at = import.meta.url;\n';
+  assert.match(link('a.mjs', text), /import\.meta\.url/);
+  assert.match(link_classic('a.mjs', text), /at = document\.baseURI/);
 });
 
 test('modules in a circle and unknown forms are refused by name', () => {

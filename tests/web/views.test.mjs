@@ -83,7 +83,8 @@ test('arrow keys go to the neighbour in the list, and stop at its ends', () => {
     'training.optim': 'adamw_torch',
     'training.optim_args': { foreach: false },
   });
-  assert.deepEqual(step(row('model'), full, -1), null);
+  assert.deepEqual(step(row('model'), full, -1), { model: 'b/Large-70B' });
+  assert.deepEqual(step(row('model'), full, 1), null);
 });
 
 test('a search wants every word, anywhere', () => {

@@ -1,0 +1,62 @@
+// Accumulation of any number of micro-batches costs as much as of a few: once one of them ends in a
+// state already seen, the rest is a cycle.
+#include "core/simulation.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace ledger {
+namespace {
+
+constexpr int kFirstTry = 4;  // micro-batches; most runs repeat by the third
+constexpr int kMost = 64;
+
+struct Cycle {
+  int first = 0;   // micro-batch, from 1, after which the state first appears
+  int length = 1;  // micro-batches until it appears again
+};
+
+std::optional<Cycle> cycle_of(const std::vector<std::uint64_t>& states) {
+  for (std::size_t later = 1; later < states.size(); ++later) {
+    for (std::size_t before = later; before-- > 0;) {
+      if (states[before] == states[later]) {
+        return Cycle{static_cast<int>(before) + 1, static_cast<int>(later - before)};
+      }
+    }
+  }
+  return {};
+}
+
+Simulation attempt(const Scenario& scenario, Workings& workings, int micro_batches) {
+  Simulation out;
+  out.micro_batches = micro_batches;
+  out.run = training::run(scenario, workings, micro_batches);
+  out.replay = device::replay(out.run.record);
+  return out;
+}
+
+}  // namespace
+
+Simulation simulate(const Scenario& scenario, Workings& workings) {
+  const int wanted = static_cast<int>(scenario.training.gradient_accumulation_steps);
+  for (int n = std::min(wanted, kFirstTry);; n = std::min({wanted, kMost, 2 * n})) {
+    Simulation tried = attempt(scenario, workings, n);
+    if (n == wanted) return tried;
+    const std::optional<Cycle> one = cycle_of(tried.replay.micro_batch_states[0]);
+    const std::optional<Cycle> two = cycle_of(tried.replay.micro_batch_states[1]);
+    if (one && two && one->length == 1 && two->length == 1) return tried;
+    if (one && two) {
+      // The replayed number must stand at the same point of both cycles as the wanted one.
+      const int both = one->length * two->length;
+      int same = std::max(one->first + one->length, two->first + two->length);
+      while (same % both != wanted % both) ++same;
+      if (same <= wanted) return attempt(scenario, workings, same);
+    }
+    if (n == kMost) {
+      tried.repeats = false;
+      return tried;
+    }
+  }
+}
+
+}  // namespace ledger
