@@ -2,6 +2,7 @@
 #include "core/assumptions.hpp"
 
 #include "core/data/versions.hpp"
+#include "core/data/optimizers.hpp"
 #include "core/quantity.hpp"
 
 namespace ledger {
@@ -42,6 +43,11 @@ std::vector<std::string> assumptions_of(const Scenario& s, const Simulation& sim
                       : "Only the first " + shown + " micro-batches of a step are replayed; the "
                             "allocator has not come back to a state that it was in before.");
   }
+  const OptimizerRow* optimizer = find_optimizer(s.training.optim, [&](std::string_view name) {
+    const auto given = s.training.optim_args.find(name);
+    return given == s.training.optim_args.end() ? 0 : given->second;
+  });
+  if (optimizer && !optimizer->assumption.empty()) out.emplace_back(optimizer->assumption);
   const std::string capability = std::to_string(s.device.compute_major) + "." +
                                  std::to_string(s.device.compute_minor);
   out.push_back("Compute capability " + capability + " with " +

@@ -1,4 +1,5 @@
 // Puts the catalogue together from the tables and files of core/data.
+#include "core/quantity.hpp"
 #include "core/catalog.hpp"
 
 #include <algorithm>
@@ -93,16 +94,39 @@ Value cards() {
   return Value::of_list(std::move(cards));
 }
 
+// Elements that such a tensor has for each element of its parameter.
+double elements_per_parameter(Elements elements) {
+  switch (elements) {
+    case Elements::kAsParameter: return 1;
+    case Elements::kTwice: return 2;
+    case Elements::kHalf: return 0.5;
+    case Elements::kPerBlock: return 1.0 / 256;
+    case Elements::kTwicePerBlock: return 2.0 / 256;
+    case Elements::kOne:
+    case Elements::kCodes:
+    case Elements::kFewCodes: return 0;
+  }
+  return 0;
+}
+
 // Bytes of state per trainable parameter; e is the size of one of its elements.
 std::string state_per_parameter(const OptimizerRow& row) {
-  int as_parameter = 0, float32 = 0;
+  double as_parameter = 0, fixed = 0;
   for (const StateTensor& tensor : row.state) {
-    if (tensor.elements == StateTensor::Elements::kOne) continue;
-    ++(tensor.type == StateTensor::Type::kFloat32 ? float32 : as_parameter);
+    if (tensor.of != Which::kAll && tensor.of != Which::kLarge) continue;
+    const bool asked = row.when.arg == tensor.only_if && row.when.example != 0;
+    if (!tensor.only_if.empty() && !asked) continue;
+    const double share = elements_per_parameter(tensor.elements);
+    switch (tensor.type) {
+      case ElementType::kAsParameter: as_parameter += share; break;
+      case ElementType::kUint8: fixed += share; break;
+      case ElementType::kFloat32: fixed += 4 * share; break;
+      case ElementType::kInt64: fixed += 8 * share; break;
+    }
   }
   std::string out;
-  if (as_parameter > 0) out = (as_parameter > 1 ? std::to_string(as_parameter) + " " : "") + "e";
-  if (float32 > 0) out += (out.empty() ? "" : " + ") + std::to_string(4 * float32);
+  if (as_parameter > 0) out = (as_parameter == 1 ? "" : with_separators(as_parameter) + " ") + "e";
+  if (fixed > 0) out += (out.empty() ? "" : " + ") + with_separators(fixed);
   return out.empty() ? "0" : out;
 }
 
@@ -112,9 +136,14 @@ Value optimizers() {
     Value args = Value::object();
     for (const OptimizerArg& arg : row.args) {
       if (row.when.test == OptimizerCondition::Test::kAlways || arg.name != row.when.arg) continue;
-      args.add(arg.name, arg.kind == OptimizerArg::Kind::kFlag
-                             ? Value::of_flag(row.when.example != 0)
-                             : number(row.when.example));
+      const double example = row.when.example;
+      switch (arg.kind) {
+        case OptimizerArg::Kind::kFlag: args.add(arg.name, Value::of_flag(example != 0)); break;
+        case OptimizerArg::Kind::kNumber: args.add(arg.name, number(example)); break;
+        case OptimizerArg::Kind::kChoice:
+          args.add(arg.name, text(arg.choices[static_cast<std::size_t>(example)]));
+          break;
+      }
     }
     Value entry = Value::object();
     entry.add("optim", text(row.optim));

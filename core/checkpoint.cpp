@@ -40,13 +40,7 @@ Frame* Tape::open_frame(Region region, const void* context, std::vector<Tensor> 
 }
 
 Tensor Tape::unpack(Saved& saved) {
-  if (!saved.frame) {
-    TensorData* data = saved.tensor;
-    saved.tensor = nullptr;
-    Tensor tensor(data);
-    --data->refs;  // the node's reference is now ours
-    return tensor;
-  }
+  if (!saved.frame) return Tensor(saved.tensor);  // the node holds it until its rule is done
   if (!saved.frame->done) recompute(*saved.frame);
   return std::move(saved.frame->values[saved.number]);
 }

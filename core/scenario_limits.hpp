@@ -62,24 +62,18 @@ inline constexpr std::array<std::string_view, 11> kComputeCapabilities = {
     "7.5", "8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"};
 
 // Names of transformers' `optim` that are known but have no row in core/data/optimizers.hpp yet.
-inline constexpr std::array<std::string_view, 19> kOptimizersToCome = {"adafactor",
-                                                                       "adagrad",
-                                                                       "adamw_8bit",
-                                                                       "adamw_bnb_8bit",
-                                                                       "adamw_bnb_32bit",
-                                                                       "ademamix",
-                                                                       "ademamix_8bit",
-                                                                       "lion",
-                                                                       "lion_32bit",
-                                                                       "lion_8bit",
-                                                                       "muon",
-                                                                       "paged_adamw",
-                                                                       "paged_adamw_32bit",
-                                                                       "paged_adamw_8bit",
-                                                                       "paged_lion_32bit",
-                                                                       "paged_lion_8bit",
-                                                                       "rmsprop",
-                                                                       "rmsprop_bnb",
-                                                                       "rmsprop_bnb_8bit"};
+inline constexpr std::array<std::string_view, 12> kOptimizersToCome = {
+    "adalomo",
+    "adamw_anyprecision",
+    "adamw_torch_npu_fused",
+    "adamw_torch_xla",
+    "apollo_adamw_layerwise",
+    "galore_adafactor",
+    "galore_adafactor_layerwise",
+    "galore_adamw_8bit",
+    "galore_adamw_8bit_layerwise",
+    "galore_adamw_layerwise",
+    "lomo",
+    "schedule_free_radam"};
 
 }  // namespace ledger

@@ -57,6 +57,20 @@ Value read_type(const Value& config, const std::string& path, Findings& findings
   return {};
 }
 
+// A list of whole numbers, each within the range.
+bool numbers_fit(const Value& spec, const Value& value, const std::string& path,
+                 Findings& findings) {
+  if (!value.is(Kind::kList)) {
+    findings.add(path, path + " is " + as_given(value) + "; it must be a list of numbers.", value);
+    return false;
+  }
+  const Limit limit{path, spec.find("min")->number, spec.find("max")->number};
+  for (const Value& item : value.list) {
+    if (!number(&item, limit, findings)) return false;
+  }
+  return true;
+}
+
 // The value of one key: its kind and range hold. Null stands for a null that is allowed.
 bool fits(const Value& spec, const Value& value, const std::string& path, Findings& findings) {
   const std::string& kind = spec.find("kind")->text;
@@ -80,6 +94,7 @@ bool fits(const Value& spec, const Value& value, const std::string& path, Findin
     for (const Value& item : one_of->list) accepted.push_back(item.text);
     return choice(&value, path, accepted, findings).has_value();
   }
+  if (!one_of) return numbers_fit(spec, value, path, findings);
   std::vector<std::string> accepted;
   for (const Value& item : one_of->list) accepted.push_back(json::write(item));
   bool right = value.is(Kind::kList);

@@ -191,6 +191,7 @@ void complete_layers(const Value& keys, ModelReading& reading, Findings& finding
   }
   if (!keys.find("layer_types")) return;
   const bool given = config.lists.count("layer_types") > 0;
+  if (!given && keys.find("layer_types")->find("completed_by")) return;  // the architecture does
   std::vector<std::string>& types = config.lists["layer_types"];
   if (!given) {
     const bool by_rotation = keys.find("no_rope_layers") != nullptr;

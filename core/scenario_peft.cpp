@@ -75,6 +75,29 @@ std::vector<std::string> read_targets(const Value* given, const Value& type, Fin
   return targets;
 }
 
+// Where peft wraps a mixture's parameters: the names of its router, of the two halves of
+// gate_up_proj and of down_proj.
+void check_expert_targets(const Peft& peft, const Value& type, Findings& findings) {
+  const std::vector<std::string> experts = texts(type.find("expert_targets"));
+  if (experts.size() != 4) return;
+  const auto aims_at = [&](const std::string& name) {
+    const auto& targets = peft.target_modules;
+    return std::find(targets.begin(), targets.end(), name) != targets.end() ||
+           (targets.size() == 1 && targets.front() == "all-linear");
+  };
+  if (aims_at(experts[1]) != aims_at(experts[2])) {
+    findings.add("peft.target_modules",
+                 "peft.target_modules names one of " + experts[1] + " and " + experts[2] +
+                     "; they are one parameter here, and peft refuses one without the other.");
+  }
+  const bool wraps = std::any_of(experts.begin(), experts.end(), aims_at);
+  if (wraps && peft.lora_dropout > 0) {
+    findings.add("peft.lora_dropout",
+                 "peft.lora_dropout must be 0 where target_modules reach the router or the "
+                 "experts: peft refuses dropout on parameters.");
+  }
+}
+
 }  // namespace
 
 std::optional<Peft> read_peft(const Value& scenario, const ModelReading& model, Findings& findings) {
@@ -92,6 +115,7 @@ std::optional<Peft> read_peft(const Value& scenario, const ModelReading& model, 
   peft.autocast_adapter_dtype =
       flag(given->find("autocast_adapter_dtype"), "peft.autocast_adapter_dtype", findings)
           .value_or(true);
+  check_expert_targets(peft, model.type, findings);
   const Value* bias = given->find("bias");
   refuse_unless(bias && bias->text == "none", "peft.bias", bias,
                 "training biases beside the adapters is not modelled yet; only \"none\" is.", findings);

@@ -13,6 +13,15 @@ Value or_null(const std::optional<double>& number) {
   return number ? Value::of_number(*number) : Value();
 }
 
+Value value_of(const OptimizerArg& arg, double value) {
+  switch (arg.kind) {
+    case OptimizerArg::Kind::kFlag: return Value::of_flag(value != 0);
+    case OptimizerArg::Kind::kNumber: return Value::of_number(value);
+    case OptimizerArg::Kind::kChoice: break;
+  }
+  return Value::of_text(arg.choices[static_cast<std::size_t>(value)]);
+}
+
 Value args_of(const Training& training) {
   Value args = Value::object();
   for (const OptimizerRow& row : kOptimizers) {
@@ -20,8 +29,7 @@ Value args_of(const Training& training) {
     for (const OptimizerArg& arg : row.args) {
       const auto at = training.optim_args.find(arg.name);
       if (args.find(arg.name) || at == training.optim_args.end()) continue;
-      args.add(arg.name, arg.kind == OptimizerArg::Kind::kFlag ? Value::of_flag(at->second != 0)
-                                                               : Value::of_number(at->second));
+      args.add(arg.name, value_of(arg, at->second));
     }
   }
   return args;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/data/optimizers.hpp"
 #include "core/scenario_reader.hpp"
 
 namespace ledger::reading {
@@ -69,6 +70,20 @@ void check_attention(const Scenario& scenario, const ModelReading& model, Findin
   }
 }
 
+void check_optimizer(const Scenario& scenario, Findings& findings) {
+  const bool adapters_in_32 = scenario.peft && scenario.peft->autocast_adapter_dtype;
+  if (scenario.dtype != Dtype::kBFloat16 || adapters_in_32) return;
+  for (const OptimizerRow& row : kOptimizers) {
+    if (row.optim != scenario.training.optim || row.bfloat16) continue;
+    findings.add("training.optim",
+                 "training.optim " + scenario.training.optim +
+                     " has no kernel for gradients in bfloat16: bitsandbytes refuses the step. "
+                     "Choose dtype float16 or float32, or optim rmsprop.",
+                 scenario.training.optim, "rmsprop");
+    return;
+  }
+}
+
 // Generous upper bounds: a scenario that passes cannot reach a size that a double rounds.
 void check_sizes(const Scenario& scenario, Findings& findings) {
   const ModelConfig& config = scenario.model;
@@ -101,6 +116,7 @@ void check_sizes(const Scenario& scenario, Findings& findings) {
 void check_together(const Scenario& scenario, const ModelReading& model, Findings& findings) {
   check_autocast(scenario, findings);
   check_adapters(scenario, findings);
+  check_optimizer(scenario, findings);
   if (!model.read) return;
   check_attention(scenario, model, findings);
   check_sizes(scenario, findings);

@@ -206,6 +206,7 @@ void Tape::release(Frame* frame) {
   if (--frame->refs > 0) return;
   frame->arguments.clear();
   frame->values.clear();
+  frame->dropped.clear();
   frames_.give_back(frame);
 }
 
@@ -213,7 +214,10 @@ void Tape::clear_saved(Node& node) {
   for (std::size_t i = 0; i < node.saved_count; ++i) {
     Saved& saved = node.saved[i];
     if (saved.tensor && --saved.tensor->refs == 0) release(saved.tensor);
-    if (saved.frame) release(saved.frame);
+    if (saved.frame) {
+      if (!saved.frame->done) saved.frame->dropped[saved.number] = true;
+      release(saved.frame);
+    }
     saved = Saved{};
   }
   node.saved_count = 0;
@@ -293,7 +297,8 @@ void Tape::save_into(Node& node, const Tensor& t) {
   Saved& saved = node.saved[node.saved_count++];
   if (!replaying_.empty()) {
     Frame& frame = *replaying_.back();
-    frame.values.push_back(save_copy(t, *node.rule));
+    const bool dropped = frame.dropped[frame.values.size()];
+    frame.values.push_back(dropped ? Tensor() : save_copy(t, *node.rule));
     if (frame.values.size() == frame.count) stopped_ = true;
     --node.saved_count;
     return;
@@ -302,6 +307,7 @@ void Tape::save_into(Node& node, const Tensor& t) {
     saved.frame = recording_.back();
     ++saved.frame->refs;
     saved.number = saved.frame->count++;
+    saved.frame->dropped.push_back(false);
     return;
   }
   saved.tensor = save_copy(t, *node.rule).release();

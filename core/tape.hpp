@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/pool.hpp"
@@ -241,6 +242,8 @@ class Tape {
     next_name_ = what;
     return *this;
   }
+  // The name that waits for the next output; takes it away.
+  const char* take_name() { return std::exchange(next_name_, nullptr); }
 
   // -- the program's borders
   void mark(Mark::Kind kind, int step, int micro_batch = 0);

@@ -110,8 +110,10 @@ TEST_CASE(
     }
     CHECK(find_optimizer(row.optim,
                          [&](std::string_view name) { return args.find(name)->second; }) == &row);
-    const bool works = row.work.kind != StepWork::Kind::kNone;
-    CHECK(works == (row.work.tensors.size() > 0));
+    const bool states_work =
+        row.work.kind == StepWork::Kind::kForEach || row.work.kind == StepWork::Kind::kSingle ||
+        row.work.kind == StepWork::Kind::kFunction;
+    CHECK(states_work == (row.work.statements.size() > 0));
   }
 }
 

@@ -137,11 +137,10 @@ TEST_CASE("a wrong choice names the accepted ones and the nearest") {
 
 TEST_CASE("what is not modelled yet is said to be so") {
   for (const char* members :
-       {R"("peft":{"r":16})", R"("quantization":{"load_in_4bit":true})",
-        R"("parallel":{"world_size":8})", R"("serving":{})", R"("rl":{})",
+       {R"("parallel":{"world_size":8})", R"("serving":{})", R"("rl":{})",
         R"("allocator":{"max_split_size_mb":64})", R"("moments":["load","train"])",
-        R"("attention_mask":true)", R"("trainer":"trl")", R"("trainer":"transformers")",
-        R"("attn_implementation":"flash_attention_2")", R"("training":{"optim":"adamw_8bit"})",
+        R"("trainer":"trl")", R"("trainer":"transformers")",
+        R"("attn_implementation":"flash_attention_2")", R"("peft":{"r":8,"use_dora":true})",
         R"("training":{"packing":true})", R"("training":{"padding_free":true})",
         R"("training":{"use_liger_kernel":true})", R"("training":{"loss_type":"dft"})"}) {
     CAPTURE(members);
@@ -153,10 +152,10 @@ TEST_CASE("what is not modelled yet is said to be so") {
 
 TEST_CASE("all problems come at once") {
   const Problems problems = refused(
-      R"({"model":"Qwen/Qwen3-0.6B","dtype":"bf16","peft":{},"card":"RTX 9999","colour":1,
+      R"({"model":"Qwen/Qwen3-0.6B","dtype":"bf16","peft":{"rank":8},"card":"RTX 9999","colour":1,
           "config":{"vocab_sze":1,"hidden_size":0},"training":{"max_length":0,"optim":"adam","fp16":3}})");
   for (const char* path :
-       {"dtype", "peft", "card", "colour", "config.vocab_sze", "config.hidden_size",
+       {"dtype", "peft.rank", "card", "colour", "config.vocab_sze", "config.hidden_size",
         "training.max_length", "training.optim", "training.fp16"}) {
     CAPTURE(path);
     CHECK(at(problems, path) != nullptr);
@@ -198,9 +197,8 @@ TEST_CASE("keys of a configuration that would need other memory are refused, not
   for (const char* key :
        {R"("quantization_config":{"load_in_4bit":true})", R"("attention_dropout":0.1)",
         R"("rope_scaling":{"type":"dynamic","factor":2.0})",
-        R"("rope_parameters":{"partial_rotary_factor":0.5})",
         R"("architectures":["LlamaForSequenceClassification"])", R"("output_hidden_states":true)",
-        R"("is_encoder_decoder":true)", R"("hidden_act":"relu")",
+        R"("is_encoder_decoder":true)", R"("hidden_act":"softplus")",
         R"("per_layer_config":{"0":{"num_attention_heads":2}})"}) {
     CAPTURE(key);
     CHECK(refused(start + key + "}}").size() == 1);
@@ -209,8 +207,8 @@ TEST_CASE("keys of a configuration that would need other memory are refused, not
 
 TEST_CASE("shapes that transformers or a kernel refuses are problems") {
   only(with(R"("config":{"num_key_value_heads":5})"), "config.num_key_value_heads");
-  only(with(R"("config":{"head_dim":100})"), "config.head_dim");
-  only(with(R"("config":{"head_dim":512})"), "config.head_dim");
+  only(with(R"("config":{"head_dim":100},"attention_mask":true)"), "config.head_dim");
+  only(with(R"("config":{"head_dim":101})"), "config.head_dim");
   only(with(R"("config":{"head_dim":null})"), "config.head_dim");
   only(with(R"("config":{"layer_types":["full_attention"]})"), "config.layer_types");
   only(with(R"("config":{"layer_types":["full","attention"]})"), "config.layer_types");
@@ -226,17 +224,28 @@ TEST_CASE("shapes that transformers or a kernel refuses are problems") {
        "config.no_rope_layers");
 }
 
-TEST_CASE("autocast has one type, and not the other of the weights") {
+TEST_CASE("autocast has one type") {
   only(with(R"("dtype":"float32","training":{"bf16":true,"fp16":true})"), "training.fp16");
-  only(with(R"("dtype":"bfloat16","training":{"fp16":true})"), "training.fp16");
-  only(with(R"("dtype":"float16","training":{"bf16":true})"), "training.bf16");
 }
 
-TEST_CASE("a sequence that reaches the attention window is refused until windows are modelled") {
-  only(refused(R"({"model":"mistralai/Mistral-7B-v0.1","training":{"max_length":4096}})"),
-       "training.max_length");
-  CHECK(read_scenario(R"({"model":"mistralai/Mistral-7B-v0.1","training":{"max_length":4095}})")
-            .ok());
+TEST_CASE("adapters and four-bit weights that contradict themselves get sentences") {
+  const std::string four = R"("quantization":{"load_in_4bit":true})";
+  CHECK(says(only(with(four.c_str()), "quantization"), "cannot be trained"));
+  CHECK(says(only(with(R"("peft":{"r":16},"quantization":{"bnb_4bit_use_double_quant":true})"),
+                  "quantization.load_in_4bit"),
+             "needs load_in_4bit"));
+  only(with(R"("peft":{"r":16},"quantization":{})"), "quantization.load_in_4bit");
+  only(with(R"("peft":{"r":16},"quantization":{"load_in_8bit":true})"), "quantization.load_in_8bit");
+  CHECK(says(only(with(R"("peft":{"r":2048})"), "peft.r"), "hidden width"));
+  only(with(R"("peft":{"r":0})"), "peft.r");
+  only(with(R"("peft":{"lora_dropout":1.5})"), "peft.lora_dropout");
+  const Problem target = only(with(R"("peft":{"target_modules":["q_porj"]})"), "peft.target_modules");
+  CHECK(target.nearest == "q_proj");
+  CHECK(says(target, "down_proj"));
+  only(with(R"("peft":{"target_modules":"q_proj"})"), "peft.target_modules");
+  only(with(R"("peft":{"target_modules":[]})"), "peft.target_modules");
+  only(with(R"("peft":{"peft_type":"IA3"})"), "peft.peft_type");
+  only(with(R"("peft":{"modules_to_save":["lm_head"]})"), "peft.modules_to_save");
 }
 
 TEST_CASE("sizes beyond what a double counts are refused") {

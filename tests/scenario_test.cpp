@@ -209,10 +209,27 @@ TEST_CASE("keys of a config.json that memory does not depend on are ignored") {
       plain +
       R"(,"architectures":["LlamaForCausalLM"],"attention_dropout":0.0,"bos_token_id":128000,
           "eos_token_id":[128001,128008],"initializer_range":0.02,"max_position_embeddings":131072,
-          "pretraining_tp":1,"rms_norm_eps":1e-05,"rope_scaling":{"factor":8.0,"rope_type":"llama3"},
+          "pretraining_tp":1,"rms_norm_eps":1e-05,"rope_scaling":null,
           "rope_theta":500000.0,"torch_dtype":"bfloat16","transformers_version":"4.43.0","use_cache":true,
           "unsloth_fixed":true)";
   CHECK(same(accepted("{\"model\":{" + plain + "}}"), accepted("{\"model\":{" + full + "}}")));
+}
+
+TEST_CASE("adapters are complete with peft's defaults and read back unchanged") {
+  const Scenario lora = with(R"("peft":{})");
+  REQUIRE(lora.peft.has_value());
+  CHECK(lora.peft->r == 8);  // peft.LoraConfig
+  CHECK(lora.peft->target_modules == std::vector<std::string>{"q_proj", "v_proj"});
+  CHECK(lora.peft->autocast_adapter_dtype);
+  CHECK(same(accepted(lora.normalised), lora));
+  const Scenario qlora = with(
+      R"("peft":{"r":16,"target_modules":["self_attn.q_proj","down_proj"],"lora_alpha":32},
+         "quantization":{"load_in_4bit":true,"bnb_4bit_compute_dtype":"bfloat16"})");
+  REQUIRE(qlora.quantization.has_value());
+  CHECK(qlora.quantization->bnb_4bit_quant_type == "fp4");  // bitsandbytes' default
+  CHECK(qlora.quantization->bnb_4bit_compute_dtype == Dtype::kBFloat16);
+  CHECK(qlora.peft->target_modules == std::vector<std::string>{"q_proj", "down_proj"});
+  CHECK(same(accepted(qlora.normalised), qlora));
 }
 
 TEST_CASE("a card sets the device, and the device's own keys override the card") {

@@ -2,11 +2,13 @@
 // largest context that was seen: between the two answers lies what is not known.
 #include "core/device/verdict.hpp"
 
+#include <cmath>
+
 namespace ledger::device {
 
 Context cuda_context() {
   constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
-  return {{0.3 * kGib, 1.5 * kGib},
+  return {{std::floor(0.3 * kGib), std::floor(1.5 * kGib)},
           "measured on cards from compute capability 7.5 to 10.3: 0.25 to 0.7 GiB of CUDA context, "
           "0.1 to 0.7 GiB of kernels and library handles loaded when first used"};
 }

@@ -18,6 +18,25 @@ void Builder::linear(ops::Linear& made, const char* path, Count in, Count out, b
   made.weight = parameter(path, made.shape);
   if (bias) made.bias = parameter(path, tape_.shape({out}), "bias");
   model_.linears.push_back(&made);
+  model_.adapted.push_back(&made.adapters);
+}
+
+// A linear's weight in a module of its own kind: not found where nn.Linear is looked for.
+void Builder::router(ops::Linear& made, const char* path, Shape shape, bool bias) {
+  made.place = tape_.place(path);
+  made.layer = tape_.current_layer();
+  made.shape = shape;
+  made.weight = parameter(path, shape);
+  if (bias) made.bias = parameter(path, tape_.shape({shape[0]}), "bias");
+  model_.adapted.push_back(&made.adapters);
+}
+
+void Builder::stacked(ops::Stacked& made, const char* path, Shape shape) {
+  made.place = tape_.place(path);
+  made.layer = tape_.current_layer();
+  made.shape = shape;
+  made.weight = parameter(path, shape);
+  model_.adapted.push_back(&made.adapters);
 }
 
 void Builder::norm(Norm& made, const char* path, Count width, bool bias) {
@@ -30,7 +49,7 @@ void Builder::buffer(Shape shape, Dtype dtype, const char* what) {
   model_.buffers.push_back(tape_.make(shape, dtype, what, Role::kBuffer));
 }
 
-void make_llama_layer(Builder& b, DecoderLayer& layer) {
+void make_attention(Builder& b, DecoderLayer& layer) {
   const DecoderConfig& c = b.config();
   const Count query_width = c.heads * c.head_width;
   const Count key_width = c.key_value_heads * c.head_width;
@@ -44,12 +63,26 @@ void make_llama_layer(Builder& b, DecoderLayer& layer) {
     b.norm(a.q_norm, "layers.*.self_attn.q_norm", c.head_width);
     b.norm(a.k_norm, "layers.*.self_attn.k_norm", c.head_width);
   }
+}
+
+void make_mlp(Builder& b, DecoderLayer& layer) {
+  const DecoderConfig& c = b.config();
   Mlp& mlp = layer.mlp;
   b.linear(mlp.gate_proj, "layers.*.mlp.gate_proj", c.hidden, c.feed_forward, c.mlp_bias);
   b.linear(mlp.up_proj, "layers.*.mlp.up_proj", c.hidden, c.feed_forward, c.mlp_bias);
   b.linear(mlp.down_proj, "layers.*.mlp.down_proj", c.feed_forward, c.hidden, c.mlp_bias);
+}
+
+void make_layer_norms(Builder& b, DecoderLayer& layer) {
+  const DecoderConfig& c = b.config();
   b.norm(layer.input_layernorm, "layers.*.input_layernorm", c.hidden);
   b.norm(layer.post_attention_layernorm, "layers.*.post_attention_layernorm", c.hidden);
+}
+
+void make_llama_layer(Builder& b, DecoderLayer& layer) {
+  make_attention(b, layer);
+  make_mlp(b, layer);
+  make_layer_norms(b, layer);
 }
 
 void build(Tape& t, Decoder& model, Dtype dtype) {
@@ -64,9 +97,10 @@ void build(Tape& t, Decoder& model, Dtype dtype) {
     layer.index = index++;
     layer.place = t.place("layers.*");
     layer.self_attn.place = t.place("layers.*.self_attn");
-    layer.mlp.place = t.place("layers.*.mlp");
+    layer.mlp.place = layer.mixture.place = t.place("layers.*.mlp");
     const Within here(t, layer.place, layer.index);
     c.blocks.make_layer(b, layer);
+    if (layer.mixture.gate_up_proj.weight) model.mixtures.push_back(&layer.mixture);
   }
   b.norm(model.norm, "norm", c.hidden);
   make_rotary_buffers(t, model);

@@ -15,6 +15,8 @@ class Builder {
   // Paths are literals such as "layers.*.self_attn.q_proj".
   Tensor parameter(const char* path, Shape shape, const char* what = "weight");
   void linear(ops::Linear& made, const char* path, Count in, Count out, bool bias);
+  void router(ops::Linear& made, const char* path, Shape shape, bool bias = false);
+  void stacked(ops::Stacked& made, const char* path, Shape shape);
   void norm(Norm& made, const char* path, Count width, bool bias = false);
   void buffer(Shape shape, Dtype dtype, const char* what);
 
@@ -23,5 +25,10 @@ class Builder {
   Decoder& model_;
   Dtype dtype_;
 };
+
+// The parts of a llama-like layer, in the order in which transformers makes them.
+void make_attention(Builder& b, DecoderLayer& layer);
+void make_mlp(Builder& b, DecoderLayer& layer);
+void make_layer_norms(Builder& b, DecoderLayer& layer);
 
 }  // namespace ledger::models

@@ -32,12 +32,13 @@ struct Masks {
 
 Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Tensor& padding) {
   const DecoderConfig& c = model.config;
-  bool some_full = c.always_full_mask, some_windowed = false;
+  bool some_full = c.always_full_mask, some_windowed = c.always_windowed_mask;
   for (const bool windowed : c.windowed) (windowed ? some_windowed : some_full) = true;
   Masks masks;
-  if (some_full) masks.full = causal_mask(t, embedded, padding, 0, model.options.eager);
+  const bool eager = model.options.eager;
+  if (some_full) masks.full = causal_mask(t, embedded, padding, MaskKind::kFull, 0, eager);
   if (some_windowed) {
-    masks.windowed = causal_mask(t, embedded, padding, c.window, model.options.eager);
+    masks.windowed = causal_mask(t, embedded, padding, MaskKind::kWindowed, c.window, eager);
   }
   return masks;
 }

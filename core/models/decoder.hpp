@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ops/grouped.hpp"
 #include "core/ops/linear.hpp"
 #include "core/tape.hpp"
 
@@ -46,11 +47,23 @@ struct Mlp {
   std::uint32_t place = 0;
 };
 
+// A mixture of experts: a router that chooses, the experts' weights stacked, and where the
+// architecture has one an expert that sees every token.
+struct Mixture {
+  ops::Linear router;
+  ops::Stacked gate_up_proj, down_proj;
+  Tensor gate_up_bias, down_bias;
+  Mlp shared_expert;
+  ops::Linear shared_expert_gate;
+  std::uint32_t place = 0;
+};
+
 struct DecoderLayer {
   const Decoder* model = nullptr;
   std::int16_t index = 0;
   Attention self_attn;
   Mlp mlp;
+  Mixture mixture;  // in place of the mlp, where the layer is sparse
   Norm input_layernorm, post_attention_layernorm;
   Norm pre_feedforward_layernorm, post_feedforward_layernorm;  // gemma's
   std::uint32_t place = 0;
@@ -72,12 +85,20 @@ struct AttentionOutput {
   Tensor weights;  // only where attention is written out; the layer holds it to its end
 };
 
+// What a router answers for tokens [N,d].
+struct Routing {
+  Tensor logits;   // [N,E], held until the mixture is done
+  Tensor weights;  // [N,k]
+  Tensor experts;  // [N,k], their indices
+};
+
 Tensor rms_norm(Tape& t, const Norm& norm, Tensor x);
 void make_llama_layer(Builder& b, DecoderLayer& layer);
 Tensor llama_layer(Tape& t, const DecoderLayer& layer, const LayerInputs& in);
 QueryKeyValue project_heads(Tape& t, const DecoderLayer& layer, Tensor x);
 Rotated apply_rotary(Tape& t, Tensor q, Tensor k, Tensor cos, Tensor sin);
 Tensor gated_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x);
+Tensor gated_mlp(Tape& t, const DecoderLayer& layer, const Mlp& mlp, Tensor x);
 Tensor embed_tokens(Tape& t, const Decoder& model, const Tensor& ids);
 Tensor project_logits(Tape& t, const Decoder& model, Tensor hidden);
 
@@ -94,6 +115,26 @@ struct Blocks {
   Tensor (*head)(Tape&, const Decoder&, Tensor hidden) = project_logits;
 };
 
+// Under which names peft's LoRA targets reach a mixture's parameters.
+// Source: peft 0.21.2 utils/transformers_weight_conversion.py, _MOE_TARGET_MODULE_MAPPING.
+enum class ExpertTargets : std::uint8_t {
+  kNone,      // adapters reach linear modules only
+  kMixtral,   // gate, w1 and w3, w2
+  kQwen2Moe,  // gate, gate_proj and up_proj, down_proj
+};
+
+// Sizes and kind of a mixture of experts. Experts: 0 where the architecture has none.
+struct MixtureConfig {
+  Count experts = 0, chosen = 0;  // E, k
+  Count feed_forward = 0;         // of one expert
+  Count shared_feed_forward = 0;  // of the expert that sees every token; 0 for none
+  bool router_first = true;       // made before the experts
+  bool normalised = false;        // the chosen weights are divided by their sum
+  ExpertTargets targets = ExpertTargets::kNone;
+  std::vector<bool> sparse;       // by layer; others have a plain feed-forward
+  Routing (*route)(Tape&, const DecoderLayer&, const Tensor& rows) = nullptr;
+};
+
 // Sizes as counts with their letters, and the switches in which architectures differ.
 struct DecoderConfig {
   Count hidden, layers, heads, key_value_heads, head_width, feed_forward, vocabulary;
@@ -107,7 +148,9 @@ struct DecoderConfig {
   Count window = 0;                 // tokens; 0 for none
   std::vector<bool> windowed;       // by layer: attention looks back on the window only
   bool always_full_mask = false;    // the full mask is made even where no layer uses it
+  bool always_windowed_mask = false;
   std::vector<bool> rotated;        // by layer: queries and keys are rotated
+  MixtureConfig mixture;
   Blocks blocks;
 };
 
@@ -122,6 +165,9 @@ struct Decoder {
   ops::Linear lm_head;
   std::vector<Tensor> parameters;     // in the order of model.parameters()
   std::vector<ops::Linear*> linears;  // in the order of model.named_modules()
+  std::vector<Mixture*> mixtures;     // in the order of the layers
+  // Where adapters can be, in the order of model.modules().
+  std::vector<std::vector<ops::Adapter>*> adapted;
   Tensor shared_code;                 // of nested 4-bit scales, one for the whole process
 };
 
@@ -159,7 +205,9 @@ RotaryTables rotary_tables(Tape& t, Count length, Count width, Dtype dtype);
 void make_rotary_buffers(Tape& t, Decoder& model);
 // The causal mask that the model hands to its layers; absent where the kernel knows causality.
 // `padding`: the attention_mask [B,T] that came with the ids, or absent.
-Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding, Count window,
-                   bool eager);
+// A windowed mask is made where the window is not longer than the sequence, so with 0 too.
+enum class MaskKind : std::uint8_t { kFull, kWindowed };
+Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding, MaskKind kind,
+                   Count window, bool eager);
 
 }  // namespace ledger::models

@@ -89,7 +89,10 @@ AttentionOutput attention(Tape& t, const DecoderLayer& layer, const LayerInputs&
 }
 
 Tensor gated_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x) {
-  const Mlp& mlp = layer.mlp;
+  return gated_mlp(t, layer, layer.mlp, std::move(x));
+}
+
+Tensor gated_mlp(Tape& t, const DecoderLayer& layer, const Mlp& mlp, Tensor x) {
   const Within here(t, mlp.place);
   Tensor gate = ops::linear(t.as("gate"), mlp.gate_proj, x);
   Tensor activated = layer.model->config.blocks.activation(t.as("gate, activated"), std::move(gate));

@@ -76,12 +76,12 @@ Tensor padding_of_keys(Tape& t, Count batch, Count length) {
 
 }  // namespace
 
-Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding, Count window,
-                   bool eager) {
+Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding, MaskKind kind,
+                   Count window, bool eager) {
   const Within here(t, t.place("causal_mask"), -1);
   const NoGrad no_grad(t);
   const Count batch = embedded.dim(0), length = embedded.dim(1);
-  const bool windowed = window.value() > 0;
+  const bool windowed = kind == MaskKind::kWindowed;
   const bool window_in_force = windowed && length.value() >= window.value();
   Tensor counts;
   if (padding) {

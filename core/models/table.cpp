@@ -11,6 +11,10 @@ DecoderConfig configure_qwen2(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_qwen3(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_smollm3(const ModelConfig& config, Workings& workings);
 
+DecoderConfig configure_olmoe(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_qwen3_moe(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_mixtral(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_qwen2_moe(const ModelConfig& config, Workings& workings);
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> table = {
       {"llama", configure_llama},
@@ -18,6 +22,10 @@ const std::vector<Architecture>& architectures() {
       {"qwen2", configure_qwen2},
       {"qwen3", configure_qwen3},
       {"smollm3", configure_smollm3},
+      {"olmoe", configure_olmoe},
+      {"qwen3_moe", configure_qwen3_moe},
+      {"mixtral", configure_mixtral},
+      {"qwen2_moe", configure_qwen2_moe},
   };
   return table;
 }

@@ -70,12 +70,12 @@ Tensor scaled_dot_product_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tenso
                                     std::move(mask), wants_gradient);
 }
 
-Tensor softmax_float32(Tape& t, Tensor x) {
+Tensor softmax_float32(Tape& t, Tensor x, const char* what) {
   // Half goes straight to a 32-bit result; bfloat16 is cast first.
   Tensor scores = x.dtype() == Dtype::kFloat16 ? x : to(t, x, Dtype::kFloat32);
   x.reset();
   Recording recording(t, kSoftmax, {&scores});
-  Tensor out = t.output(scores.shape(), Dtype::kFloat32, "attention weights in 32 bit");
+  Tensor out = t.output(scores.shape(), Dtype::kFloat32, what);
   recording.save(out);
   recording.outputs({&out});
   return out;

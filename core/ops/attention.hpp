@@ -14,6 +14,6 @@ AttentionKernel attention_kernel(const Tape& t, const Tensor& q, bool masked, bo
 Tensor scaled_dot_product_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask);
 
 // F.softmax(x, dim=-1, dtype=torch.float32)
-Tensor softmax_float32(Tape& t, Tensor x);
+Tensor softmax_float32(Tape& t, Tensor x, const char* what = "attention weights in 32 bit");
 
 }  // namespace ledger::ops

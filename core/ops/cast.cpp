@@ -14,7 +14,10 @@ constexpr Rule kCast{"cast", "derivatives.yaml: _to_copy", cast_back};
 }  // namespace
 
 Tensor to(Tape& t, Tensor x, Dtype dtype) {
-  if (x.dtype() == dtype) return x;
+  if (x.dtype() == dtype) {
+    t.take_name();  // nothing is made that could bear it
+    return x;
+  }
   Recording recording(t, kCast, {&x});
   Tensor out = t.cast_copy(x.shape(), dtype, x->swapped);
   recording.outputs({&out});
@@ -25,14 +28,20 @@ Tensor autocast_operand(Tape& t, const Tensor& x) {
   const Dtype dtype = x.dtype();
   const bool is_float = dtype == Dtype::kFloat32 || dtype == Dtype::kBFloat16 || dtype == Dtype::kFloat16;
   if (!t.autocast_enabled() || !is_float || dtype == t.autocast_dtype()) return x;
-  Tensor* cached = t.cached_cast(x);
-  if (!cached) return to(t, x, t.autocast_dtype());
-  if (!*cached) {
-    Tensor cast = to(t, x, t.autocast_dtype());
-    *t.cached_cast(x) = cast;
-    return cast;
+  // The operator's own output keeps the name that was given to it.
+  const char* name = t.take_name();
+  Tensor cast;
+  if (Tensor* cached = t.cached_cast(x)) {
+    if (!*cached) {
+      Tensor made = to(t.as("autocast's copy of the weight"), x, t.autocast_dtype());
+      *t.cached_cast(x) = std::move(made);
+    }
+    cast = *t.cached_cast(x);
+  } else {
+    cast = to(t.as("autocast's copy of an operand"), x, t.autocast_dtype());
   }
-  return *cached;
+  t.as(name);
+  return cast;
 }
 
 }  // namespace ledger::ops

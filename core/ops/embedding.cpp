@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/ops/routing.hpp"
 #include "core/reduction.hpp"
 
 namespace ledger::ops {
@@ -12,18 +13,6 @@ constexpr double kSortBeyond = 3072;       // tokens; aten/src/ATen/native/cuda/
 constexpr double kRowsOfPartialSum = 10;   // aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu
 
 int capability(const Tape& t) { return t.device().compute_major * 10 + t.device().compute_minor; }
-
-// cub's radix sort of 64-bit keys with values: one pass for every byte that ids can differ in.
-Count sort_space(const Tape& t, Count tokens, Count vocabulary) {
-  int bits = 0;
-  for (double v = vocabulary.value(); v >= 1; v = std::floor(v / 2)) ++bits;
-  const double passes = std::ceil(bits / 8.0);
-  const int cc = capability(t);
-  const double tile = cc < 80 ? 2816 : cc < 90 ? 3840 : 4608;
-  Count space = Count(1024) * ceil_div(tokens, tile) + Count(2048 * passes + 511);
-  if (passes > 1) space = space + Count(2) * round_up(Count(8) * tokens, 256);
-  return space;
-}
 
 // Items that one tile of cub's unique-by-key takes.
 double unique_tile(const Tape& t) {
@@ -41,7 +30,7 @@ Tensor gradient_by_sorting(Tape& t, Count tokens, Shape table, Dtype dtype) {
   Tensor sorted = t.bytes(ids_bytes, "token ids, sorted");
   Tensor order = t.bytes(ids_bytes, "order of the sorted ids");
   Tensor range = t.bytes(ids_bytes, "positions");
-  Tensor space = t.bytes(sort_space(t, tokens, vocabulary), "working space of the sort");
+  Tensor space = t.bytes(sort_space(t, tokens, significant_bits(vocabulary.value())), "working space of the sort");
   space.reset();
   range.reset();
   Tensor gradient = t.output(table, dtype, "gradient of the embedding");

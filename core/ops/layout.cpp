@@ -51,6 +51,18 @@ void sum_of_repeats(BackwardCall& call) {
                                      "gradient summed over repeated heads");
 }
 
+void reshaped_gradient(BackwardCall& call) {
+  call.results[0] = call.tape.view(call.grads[0], call.node.edges[0].shape, false);
+}
+
+void halves_joined(BackwardCall& call) {
+  const Edge& whole = call.node.edges[0];
+  const Tensor& half = call.grads[0] ? call.grads[0] : call.grads[1];
+  call.results[0] = call.tape.output(whole.shape, half.dtype(), "gradients of the halves, joined");
+}
+
+constexpr Rule kReshape{"view", "derivatives.yaml: view", reshaped_gradient};
+constexpr Rule kChunk{"chunk", "derivatives.yaml: split.Tensor", halves_joined};
 constexpr Rule kSplit{"view", "derivatives.yaml: view", merge_gradient};
 constexpr Rule kMerge{"view", "derivatives.yaml: view", split_gradient};
 constexpr Rule kTranspose{"transpose", "derivatives.yaml: transpose.int", transpose_gradient};
@@ -74,6 +86,21 @@ Tensor split_heads(Tape& t, Tensor x, Count heads, Count width) {
   Tensor out = t.view(x, t.shape({x.dim(0), x.dim(1), heads, width}), false);
   recording.outputs({&out});
   return out;
+}
+
+Tensor reshape(Tape& t, Tensor x, Shape shape) {
+  Recording recording(t, kReshape, {&x});
+  Tensor out = t.view(x, shape, false);
+  recording.outputs({&out});
+  return out;
+}
+
+Halves chunk(Tape& t, Tensor x) {
+  Recording recording(t, kChunk, {&x});
+  const Shape shape = x.shape().with_last(x.shape().last() / 2);
+  Halves halves{t.view(x, shape, x->swapped), t.view(x, shape, x->swapped)};
+  recording.outputs({&halves.first, &halves.second});
+  return halves;
 }
 
 Tensor transpose(Tape& t, Tensor x) {

@@ -6,6 +6,7 @@
 namespace ledger::ops {
 
 Tensor split_heads(Tape& t, Tensor x, Count heads, Count width);  // [B,T,H·d] -> [B,T,H,d], a view
+Tensor reshape(Tape& t, Tensor x, Shape shape);  // of a contiguous tensor, a view
 Tensor transpose(Tape& t, Tensor x);    // dimensions 1 and 2 of four exchanged, a view
 Tensor contiguous(Tape& t, Tensor x);   // a copy where the dimensions lie exchanged in memory
 Tensor clone(Tape& t, Tensor x);        // a copy in the same order
@@ -17,5 +18,10 @@ Tensor concatenate(Tape& t, Tensor a, Tensor b);  // of two halves along the las
 Tensor repeat_heads(Tape& t, Tensor x, Count heads);
 // [B,H,·,·] -> [B·H,·,·] for a batched product: a copy where the memory's order does not allow it.
 Tensor fold_heads(Tape& t, Tensor x);
+
+struct Halves {
+  Tensor first, second;
+};
+Halves chunk(Tape& t, Tensor x);  // the last dimension cut into two, views
 
 }  // namespace ledger::ops

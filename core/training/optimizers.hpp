@@ -11,20 +11,23 @@ namespace ledger::training {
 class Optimizer {
  public:
   // `parameters` are the trainable ones, in the order of model.parameters().
-  Optimizer(Tape& tape, const OptimizerRow& row, std::vector<Tensor> parameters);
+  Optimizer(Tape& tape, const Training& training, std::vector<Tensor> parameters);
   void step();
   void zero_grad();  // set_to_none=True
+  // State in managed memory, outside the allocator; the driver moves it between host and device.
+  double paged_bytes() const { return paged_bytes_; }
 
  private:
-  void make_state();
-  void work_for_each();
-  void work_single();
+  void make_all_state();
 
   Tape& tape_;
+  const Training& training_;
   const OptimizerRow& row_;
   std::vector<Tensor> parameters_;
-  std::vector<Tensor> state_;
-  bool has_state_ = false;
+  std::vector<std::vector<Tensor>> state_;  // by parameter
+  std::vector<Tensor> maps_;                // shared by all parameters
+  int steps_ = 0;
+  double paged_bytes_ = 0;
 };
 
 // torch.nn.utils.clip_grad_norm_, for-each, of norm 2. Nothing of it stays.

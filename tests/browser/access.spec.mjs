@@ -61,6 +61,17 @@ test('nothing scrolls sideways at 360 px', async ({ ledger, page }) => {
   }
 });
 
+test('long names and large figures do not scroll sideways either', async ({ ledger, page }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+  await ledger('#model=meta-llama/Llama-3.1-405B&card=rtx-4090');
+  await expect(page.locator('.ladder.waiting')).toHaveCount(0);
+  expect(await width()).toBeLessThanOrEqual(360);
+  await page.evaluate(() => (location.hash = `#model=${'x'.repeat(300)}&max_length=1e300`));
+  await expect(page.locator('#problems li')).toHaveCount(2);
+  expect(await width()).toBeLessThanOrEqual(360);
+});
+
 test('the picture’s text keeps its size on a phone', async ({ ledger, page }) => {
   await page.setViewportSize({ width: 360, height: 740 });
   await ledger();

@@ -1,0 +1,38 @@
+// Products of rows with one of several weights that lie stacked: the experts of a mixture.
+#pragma once
+
+#include "core/ops/linear.hpp"
+
+namespace ledger::ops {
+
+// Weights of all experts in one parameter.
+struct Stacked {
+  Tensor weight;  // [E,out,in], or [E,in,out] where `input_first`
+  Shape shape;
+  bool input_first = false;
+  std::uint32_t place = 0;
+  std::int16_t layer = -1;
+  std::vector<Adapter> adapters;
+};
+
+// A weight with its low-rank update added, as peft's ParamWrapper puts it in a parameter's place.
+struct Updated {
+  Tensor weight;
+  Tensor update;  // held as long as the weight is in use
+};
+// A weight [out,in]; the layer's own where it has no adapters.
+Updated updated_weight(Tape& t, const Linear& layer);
+
+// The factors of an update of stacked weights: [E,out,r] and [E,r,in]; absent without adapters.
+struct Factors {
+  Tensor left, right;
+};
+Factors update_factors(Tape& t, const Stacked& stacked);
+Tensor updated_weight(Tape& t, const Stacked& stacked, const Factors& factors);
+
+// torch.nn.functional.grouped_mm: rows x [S,in], sorted by expert; `offsets` [E] say where each
+// expert's rows end. No autocast operator: x takes the weight's type.
+Tensor grouped_product(Tape& t, const Tensor& x, const Tensor& weight, bool input_first,
+                       const Tensor& offsets);
+
+}  // namespace ledger::ops
