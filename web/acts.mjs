@@ -3,19 +3,13 @@
 import { matching } from './choices.mjs';
 import { step } from './choose.mjs';
 import { changes } from './changes.mjs';
-import { csv, json, markdown, timeline_csv } from './copy.mjs';
+import { do_act, found, go } from './commands.mjs';
 import { cursor_acts } from './cursor.mjs';
 import { kGB, kGiB } from './number.mjs';
 import { get } from './scenario.mjs';
 
 /** @typedef {import('./app.mjs').App} App */
 /** @typedef {import('./controls.mjs').Control} Control */
-
-/** @param {Event} event @param {string} name @returns {[HTMLElement, string] | null} the element with data-name, and its value */
-function found(event, name) {
-  const target = event.target instanceof Element ? event.target.closest(`[data-${name}]`) : null;
-  return target instanceof HTMLElement ? [target, target.dataset[name] ?? ''] : null;
-}
 
 /** @param {App} app */
 export function listen(app) {
@@ -68,8 +62,8 @@ export function listen(app) {
     else if (change) {
       const patch = changes(app.view()).find(({ key }) => key === change[1])?.patch;
       if (patch) app.change(patch);
-    } else if (act) do_act(app, act[1]);
-    else return;
+    } else if (act) do_act(app, act[1], act[0]);
+    else return go(event);
     app.render();
   });
 
@@ -218,33 +212,4 @@ function focus_choices() {
   document
     .querySelector('#pop .option[aria-selected="true"]')
     ?.scrollIntoView({ block: 'nearest' });
-}
-
-/** @param {App} app @param {string} act */
-function do_act(app, act) {
-  const { ui } = app;
-  const copies = /** @type {{[act: string]: (view: import('./view.mjs').View) => string}} */ ({
-    markdown,
-    csv,
-    json,
-    timeline: timeline_csv,
-    address: () => location.href,
-  });
-  if (act === 'peak') Object.assign(ui, { held: null, hover: null });
-  else if (act === 'exact') ui.exact = !ui.exact;
-  else if (act === 'all')
-    ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
-  else if (act in copies) void copy(act, copies[act](app.view()));
-}
-
-/** @param {string} what @param {string} text */
-async function copy(what, text) {
-  const status = document.getElementById('copied');
-  try {
-    await navigator.clipboard.writeText(text);
-    if (status)
-      status.textContent = what === 'address' ? 'The address is in the clipboard.' : 'Copied.';
-  } catch {
-    if (status) status.textContent = 'This browser does not let the page copy.';
-  }
 }

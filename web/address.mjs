@@ -64,7 +64,7 @@ const escape = (text) =>
  * @returns {{scenario: Scenario, problems: Problem[]}} */
 export function read_address(hash, defaults) {
   const text = hash.replace(/^#/, '');
-  if (text === '') return { scenario: kFirst, problems: [] };
+  if (/^&*$/.test(text)) return { scenario: kFirst, problems: [] };
   /** @type {Problem[]} */
   const problems = [];
   /** @type {Scenario} */

@@ -30,7 +30,7 @@ export async function run(door, locale) {
   const rows = controls(catalog, n);
   const ui = fresh_ui();
   const ask = (/** @type {Scenario} */ scenario) => door.estimate(JSON.stringify(scenario));
-  const book = cost_book(ask, () => queue('render'));
+  const book = cost_book(ask, () => queue());
 
   /** @param {Scenario} scenario @returns {Promise<Report | {problems: Problem[]}>} */
   const estimate = async (scenario) => JSON.parse(await ask(scenario));
@@ -78,12 +78,12 @@ export async function run(door, locale) {
       ]),
     );
     stories.set(example.id, { inputs: example.inputs ?? {}, ...Object.fromEntries(reports) });
-    queue('render');
+    queue(['examples']);
   }
 
   /** @param {string[]} [places] all of them unless named */
   function render(places = Object.keys(kPlaces)) {
-    book.turn();
+    if (places.length === Object.keys(kPlaces).length) book.turn();
     const now = view();
     for (const id of places) {
       const place = document.getElementById(id);
@@ -113,7 +113,8 @@ export async function run(door, locale) {
       else report ??= /** @type {Report} */ (await estimate(kFirst));
     }
     counting = false;
-    if (!as_built) render();
+    if (as_built) remember_ladder(ui);
+    else render();
     as_built = false;
   }
 
@@ -128,16 +129,16 @@ export async function run(door, locale) {
   }
 
   let queued = /** @type {Set<string>} */ (new Set());
-  /** Shows places once before the next frame. @param {'render' | 'scenario'} what */
-  function queue(what) {
+  /** Shows places once before the next frame. @param {string[]} [places] all of them unless named */
+  function queue(places = Object.keys(kPlaces)) {
     if (queued.size === 0) {
       requestAnimationFrame(() => {
-        const all = queued.has('render');
+        const now = [...queued];
         queued = new Set();
-        if (report) render(all ? undefined : ['scenario', 'panel']);
+        if (report) render(now);
       });
     }
-    queued.add(what);
+    for (const id of places) queued.add(id);
   }
 
   let asked = 0;
@@ -152,20 +153,19 @@ export async function run(door, locale) {
       if (!('peak' in answer) || !answer.moment) return;
       // The page asked for this event, whatever the core calls it.
       moment = { ...answer.moment, event };
-      queue('render');
+      queue(['ledger']);
     }, 90);
   }
 
   const app = {
     ui,
     view,
-    render: () => queue('render'),
+    render: queue,
     /** @param {import('./scenario.mjs').Patch} patch */
     change(patch) {
       scenario = pare(defaults, apply(scenario, patch));
-      const address = write_address(scenario, defaults);
-      history.replaceState(null, '', address || location.pathname + location.search);
-      queue('scenario');
+      keep_address(write_address(scenario, defaults));
+      queue(['scenario', 'panel']);
       void recount();
     },
     /** Reads the address again. */
@@ -182,6 +182,29 @@ export async function run(door, locale) {
   await recount(problems);
   listen(app);
   return app;
+}
+
+// Longer ones are cut or refused by browsers and by what people paste addresses into.
+const kLongestAddress = 30_000;
+
+/** Writes the address, or says that it does not hold this scenario. @param {string} hash */
+function keep_address(hash) {
+  const fits = hash.length <= kLongestAddress;
+  history.replaceState(null, '', (fits && hash) || location.pathname + location.search);
+  const status = document.getElementById('status');
+  if (status)
+    status.textContent = fits
+      ? ''
+      : 'This scenario is too long for the address, which therefore does not hold it.';
+}
+
+/** Takes the figures of single changes from the page as it was built, so that they stand until they are found out anew.
+ * @param {import('./view.mjs').Ui} ui */
+function remember_ladder(ui) {
+  for (const row of document.querySelectorAll('#ladder [data-key]')) {
+    const peak = row.querySelector('data.peak')?.getAttribute('value');
+    if (peak) ui.ladder[row.getAttribute('data-key') ?? ''] = Number(peak);
+  }
 }
 
 /** Puts what is open under its word, within the page's width. */

@@ -3,11 +3,11 @@
 // the page's script replaces it without a visible change.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { in_order, link, without_comments } from './build/link.mjs';
+import { link, link_classic, without_comments } from './build/link.mjs';
 import { paper } from './build/paper.mjs';
 
 const web = fileURLToPath(new URL('.', import.meta.url));
@@ -54,28 +54,33 @@ const view = {
 const outside = { reports: () => ({}), address: () => '#' };
 const versions = Object.entries(catalog.versions).map(([name, version]) => `${name} ${version}`);
 
+// Replaces what must be there.
+function put(html, place, text) {
+  if (!html.includes(place)) throw new Error(`index.html has no ${place}`);
+  return html.replace(place, () => text);
+}
+
 /** index.html with its places filled. */
 function page() {
   let html = read('index.html');
   for (const [id, fill] of Object.entries(kPlaces)) {
     if (kLater.includes(id)) continue;
     const nodes = fill(view, outside).filter(Boolean).join('');
-    html = html.replace(`<!--place:${id}-->`, () => nodes);
+    html = put(html, `<!--place:${id}-->`, nodes);
   }
-  const foot = `Memory Ledger ${catalog.version}. It holds for ${versions.join(', ')}. Nothing leaves this machine.`;
-  return html.replace('<!--footer-->', () => foot);
+  const foot = `Memory Ledger ${catalog.version}. It holds for ${versions.join(', ')}. Nothing leaves this machine; <a href="memory-ledger.html" download>the whole page as one file</a> works without a network.`;
+  return put(html, '<!--footer-->', foot);
 }
 
 const html = page();
 const style = kStyles.map((name) => read(`style/${name}.css`)).join('\n');
 
-// --- The site: one file a module, smaller than its source: through esbuild where there is one, else without comments ---
+// --- The site: one script for the page and one for its worker, small ---
 
 rmSync(site, { recursive: true, force: true });
 mkdirSync(join(site, 'fonts'), { recursive: true });
 const local = (name) =>
   name === 'ledger.mjs' ? readFileSync(join(wasm, name), 'utf8') : read(name);
-const modules = in_order('main.mjs', local).map(({ name }) => name);
 
 // Text through esbuild, or null where there is none. `kind` is js or css.
 function smaller(text, kind) {
@@ -91,23 +96,25 @@ function smaller(text, kind) {
     return null;
   }
 }
-for (const name of [...modules, 'worker.mjs']) {
-  writeFileSync(join(site, name), smaller(read(name), 'js') ?? without_comments(read(name)));
+for (const name of ['main.mjs', 'worker.mjs']) {
+  const script = link(name, local);
+  writeFileSync(join(site, name), smaller(script, 'js') ?? without_comments(script));
 }
 for (const name of ['ledger.mjs', 'ledger.wasm']) cpSync(join(wasm, name), join(site, name));
-for (const name of readdirSync(join(web, 'fonts')))
-  cpSync(join(web, 'fonts', name), join(site, 'fonts', name));
+for (const name of [kFont, 'fonts/GUST-FONT-LICENSE.txt'])
+  cpSync(join(web, name), join(site, name));
 cpSync(join(web, 'icon.svg'), join(site, 'icon.svg'));
 const small_style = smaller(style, 'css') ?? style;
 writeFileSync(join(site, 'page.css'), small_style);
-const preload = modules.map((name) => `<link rel="modulepreload" href="${name}" />`).join('\n    ');
-writeFileSync(join(site, 'index.html'), html.replace('<!--preload-->', preload));
+writeFileSync(join(site, 'index.html'), html);
 
 // --- The single file: a classic script with everything inside, for file:// and for mail ---
 
 const packed = gzipSync(wasm_bytes, { level: 9 }).toString('base64');
 const embedded = `export const wasm = '${packed}';\nexport const font = '${readFileSync(join(web, kFont)).toString('base64')}';\n`;
-const linked = link('single.mjs', (name) => (name === 'embedded.mjs' ? embedded : local(name)));
+const linked = link_classic('single.mjs', (name) =>
+  name === 'embedded.mjs' ? embedded : local(name),
+);
 const script = (smaller(linked, 'js') ?? linked).replaceAll('</script', '<\\/script');
 const plain_style = small_style.replace(/@font-face\s*\{[^}]*\}/, '');
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -120,12 +127,15 @@ const policy = [
   "form-action 'none'",
 ].join('; ');
 const icon = `data:image/svg+xml;base64,${Buffer.from(read('icon.svg')).toString('base64')}`;
+const meta = `<meta charset="utf-8" />`;
+const changes = [
+  [meta, `${meta}\n    <meta http-equiv="Content-Security-Policy" content="${policy}" />`],
+  ['href="icon.svg"', `href="${icon}"`],
+  ['<link rel="stylesheet" href="page.css" />', `<style>${plain_style}</style>`],
+  ['<script type="module" src="main.mjs"></script>', ''],
+  ['</body>', `<script>${script}</script>\n  </body>`],
+];
 writeFileSync(
   join(site, 'memory-ledger.html'),
-  html
-    .replace('<!--preload-->', `<meta http-equiv="Content-Security-Policy" content="${policy}" />`)
-    .replace('href="icon.svg"', `href="${icon}"`)
-    .replace('<link rel="stylesheet" href="page.css" />', () => `<style>${plain_style}</style>`)
-    .replace('<script type="module" src="main.mjs"></script>', '')
-    .replace('</body>', () => `<script>${script}</script>\n  </body>`),
+  changes.reduce((text, [place, with_this]) => put(text, place, with_this), html),
 );

@@ -31,13 +31,7 @@ export function changes(view) {
         .filter(({ key }) => key !== chosen && !kSkipped.has(`${control.id} ${key}`))
         .map(({ key, label, patch }) => ({
           key: `${control.id} ${key}`,
-          label: upper(
-            control.kind === 'switch'
-              ? control.label
-              : control.id === 'attention'
-                ? `${label} attention`
-                : label,
-          ),
+          label: upper(control.id === 'attention' ? `${label} attention` : label),
           patch,
         }));
     });
@@ -102,7 +96,7 @@ function rung(view, key, label, peak, now, fits) {
       ? h('span', { class: 'peak' }, '…')
       : h(
           'data',
-          { class: 'peak', value: peak, title: n.bytes(peak) },
+          { class: 'peak', value: peak, title: n.exact(peak) },
           `${n.gib(peak)} GiB `,
           h('span', { class: 'gb' }, `${n.gb(peak)} GB`),
         ),

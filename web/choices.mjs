@@ -133,7 +133,7 @@ export function cost(view, patch) {
   if (known === null) return h('span', { class: 'cost dim' }, '—');
   return h(
     'data',
-    { class: 'cost', value: known.peak, title: view.n.bytes(known.peak) },
+    { class: 'cost', value: known.peak, title: view.n.exact(known.peak) },
     `${view.n.gib(known.peak)} GiB`,
   );
 }

@@ -62,22 +62,6 @@ export function controls(catalog, n) {
     options.find((option) => equal(option.patch[path], get(full, path)))?.key ?? '';
   /** @param {string} path */
   const number = (path) => (/** @type {Scenario} */ full) => String(get(full, path) ?? '');
-  /** @param {string} id @param {string} group @param {string} label @param {string} path @param {string} help
-   * @returns {Control} */
-  const on_off = (id, group, label, path, help) => ({
-    id,
-    group,
-    label,
-    help,
-    paths: [path],
-    kind: 'switch',
-    key: (full) => String(get(full, path)),
-    options: [
-      { key: 'false', label: 'off', patch: { [path]: false } },
-      { key: 'true', label: 'on', patch: { [path]: true } },
-    ],
-  });
-
   const models = once(() => model_options(catalog, n));
   const every_card = once(() => card_options(catalog, n));
   const dtypes = catalog.dtypes.map((id) => ({
@@ -214,13 +198,19 @@ export function controls(catalog, n) {
       help: 'Who calls forward, backward and step.',
       key: chosen('trainer', trainers),
     },
-    on_off(
-      'outputs',
-      'trainer',
-      'Outputs outlive the backward pass',
-      'keep_outputs',
-      'A variable that still holds the logits keeps them alive.',
-    ),
+    {
+      id: 'outputs',
+      group: 'trainer',
+      label: 'Outputs outlive the backward pass',
+      paths: ['keep_outputs'],
+      kind: 'switch',
+      help: 'A variable that still holds the logits keeps them alive.',
+      options: [
+        { key: 'false', label: 'outputs let go in time', patch: { keep_outputs: false } },
+        { key: 'true', label: 'outputs outlive the backward pass', patch: { keep_outputs: true } },
+      ],
+      key: (full) => String(full.keep_outputs),
+    },
     {
       id: 'card',
       group: 'machine',
@@ -264,14 +254,16 @@ function once(make) {
 
 /** @param {Catalog} catalog @param {Numbers} n @returns {Option[]} */
 const model_options = (catalog, n) =>
-  catalog.models.map((model) => ({
-    key: model.id,
-    label: model.id.split('/').pop() ?? model.id,
-    note: n.parameters(model.parameters),
-    group: model.family,
-    patch: { model: model.id },
-    find: `${model.id} ${model.family} ${model.model_type}`,
-  }));
+  [...catalog.models]
+    .sort((a, b) => a.family.localeCompare(b.family, 'en') || a.parameters - b.parameters)
+    .map((model) => ({
+      key: model.id,
+      label: model.id.split('/').pop() ?? model.id,
+      note: n.parameters(model.parameters),
+      group: model.family,
+      patch: { model: model.id },
+      find: `${model.id} ${model.family} ${model.model_type}`,
+    }));
 
 /** @returns {Control} */
 function checkpointing() {

@@ -19,8 +19,8 @@ export async function load_core() {
   return start(factory, bytes);
 }
 
-/** @returns {Promise<Factory>} */
-async function load_factory() {
+/** The script that starts it. @returns {Promise<Factory>} */
+export async function load_factory() {
   try {
     // @ts-ignore: made by the build, beside this file
     return (await import('./ledger.mjs')).default;
@@ -29,7 +29,8 @@ async function load_factory() {
   }
 }
 
-async function load_bytes() {
+/** The compiled core, as it lies beside the page. */
+export async function load_bytes() {
   const address = new URL('./ledger.wasm', import.meta.url);
   const answer = await fetch(address, { credentials: 'same-origin' }).catch(() => null);
   if (!answer)

@@ -24,9 +24,9 @@ export function cursor_acts(app) {
     else if (index !== null && event.buttons !== 0) {
       if (ui.held === index) return;
       Object.assign(ui, { held: index, hover: null });
-      return app.render();
+      return app.render(['picture', 'ledger']);
     }
-    if (ui.hover !== before) app.render();
+    if (ui.hover !== before) app.render(['picture', 'ledger']);
   });
   document.addEventListener('pointerdown', (event) => {
     const index = index_of(event);
@@ -34,12 +34,12 @@ export function cursor_acts(app) {
     const handle = event.target instanceof Element ? event.target.closest('[data-cursor]') : null;
     if (handle instanceof HTMLElement) handle.setPointerCapture(event.pointerId);
     Object.assign(ui, { held: index, hover: null });
-    app.render();
+    app.render(['picture', 'ledger']);
   });
   document.addEventListener('pointerout', (event) => {
     if (ui.hover === null || event.relatedTarget instanceof Element) return;
     ui.hover = null;
-    app.render();
+    app.render(['picture', 'ledger']);
   });
 
   document.addEventListener('keydown', (event) => {
@@ -66,7 +66,7 @@ export function cursor_acts(app) {
       hover: null,
       held: index === null ? null : Math.max(0, Math.min(last, index)),
     });
-    app.render();
+    app.render(['picture', 'ledger']);
   });
 }
 

@@ -10,8 +10,9 @@ export const here = (core) => ({
   catalog: async () => core.catalog(),
 });
 
-/** A core in a worker of its own. @param {Worker} worker @returns {Promise<Door>} */
-export function afar(worker) {
+/** A core in a worker of its own.
+ * @param {Worker} worker @param {Promise<Uint8Array<ArrayBuffer>>} bytes the compiled core, given away @returns {Promise<Door>} */
+export function afar(worker, bytes) {
   /** @type {Map<number, {done: (text: string) => void, fail: (error: Error) => void}>} */
   const waiting = new Map();
   let count = 0;
@@ -22,6 +23,7 @@ export function afar(worker) {
       worker.postMessage({ id: count, what, text });
     });
   return new Promise((done, fail) => {
+    bytes.then((core) => worker.postMessage({ core }, [core.buffer]), fail);
     worker.addEventListener('error', () => fail(new Error('the worker could not be started')));
     worker.addEventListener('message', ({ data }) => {
       if (data.ready) {

@@ -8,10 +8,19 @@ import * as scale from './scale.mjs';
 /** @param {number} share */
 export const percent = (share) => `${Number((100 * share).toFixed(3))}%`;
 
-/** What the picture is drawn with, figured once for all of its layers.
- * @param {View} view */
+/** @type {WeakMap<import('./types.mjs').Report, Frame>} */
+const frames = new WeakMap();
+
+/** What the picture is drawn with, figured once for a report.
+ * @param {View} view @returns {Frame} */
 export function frame({ report, catalog }) {
-  const { timeline, verdict, peak } = report;
+  const known = frames.get(report) ?? figure(report, catalog);
+  frames.set(report, known);
+  return known;
+}
+
+/** @param {import('./types.mjs').Report} report @param {import('./types.mjs').Catalog} catalog */
+function figure({ timeline, verdict, peak }, catalog) {
   const order = catalog.parts
     .map(({ id }) => id)
     .filter((id) => timeline.parts[id]?.some((bytes) => bytes > 0));
@@ -19,36 +28,55 @@ export function frame({ report, catalog }) {
   const highest = Math.max(peak.reserved_bytes, peak.allocated_bytes, ...timeline.reserved);
   const { top, limit_shown } = scale.vertical(highest, limit);
   const { first, total } = scale.drawn(timeline);
+  const events = timeline.event.map((event) => Math.max(0, event - first));
+  const layers = scale.stack(timeline, order);
+  const above = layers[layers.length - 1];
+  const stairs = (/** @type {number[]} */ values) => scale.staircase(events, total, values, top);
   return {
     timeline,
-    events: timeline.event.map((event) => Math.max(0, event - first)),
     order,
     limit,
     limit_shown,
+    names: name_places(order, layers, events, total, top, catalog),
+    areas: layers.map((layer) => scale.area(stairs(layer))),
+    rules: layers.slice(0, -1).map((layer) => scale.rule(events, total, layer, above, top)),
+    reserved: stairs(timeline.reserved),
     top,
-    total,
-    layers: scale.stack(timeline, order),
     x: (/** @type {number} */ event) => Math.max(0, event - first) / total,
     y: (/** @type {number} */ bytes) => 1 - bytes / top,
   };
 }
 
-/** @typedef {ReturnType<typeof frame>} Frame */
+/** Where each layer bears its name: on a wide screen, or on every screen, since names keep their size and the picture
+ * does not.
+ * @param {string[]} order @param {number[][]} layers @param {number[]} events @param {number} total @param {number} top
+ * @param {import('./types.mjs').Catalog} catalog */
+function name_places(order, layers, events, total, top, catalog) {
+  return order.flatMap((id, i) => {
+    const lower = layers[i - 1] ?? events.map(() => 0);
+    const name = catalog.parts.find((part) => part.id === id)?.name.toLowerCase() ?? id;
+    for (const [wide, high, kind] of /** @type {[number, number, string][]} */ ([
+      [0.02 + 0.0185 * name.length, 0.07, 'on'],
+      [0.01 + 0.0095 * name.length, 0.045, 'on roomy'],
+    ])) {
+      const place = scale.label_place(lower, layers[i], events, total, top, { wide, high });
+      if (place) return [{ ...place, id, name, kind }];
+    }
+    return [];
+  });
+}
+
+/** @typedef {ReturnType<typeof figure>} Frame */
 
 /** @param {Frame} f */
-export function areas(f) {
-  const { timeline, layers, order, total, top } = f;
-  const above = layers[layers.length - 1];
+export function areas({ order, areas, rules, reserved }) {
   // From the top down, each down to the floor: a lower layer covers what is not the upper one's own.
-  const fills = order.map((id, i) => {
-    const path = scale.area(scale.staircase(f.events, total, layers[i], top));
-    return svg('path', { class: `fill ${id}`, d: path, 'data-key': id });
-  });
-  const rules = order.slice(0, -1).map((id, i) => {
-    const path = scale.rule(f.events, total, layers[i], above, top);
-    return svg('path', { class: 'between', d: path, 'data-key': `over ${id}` });
-  });
-  const reserved = scale.staircase(f.events, total, timeline.reserved, top);
+  const fills = order.map((id, i) =>
+    svg('path', { class: `fill ${id}`, d: areas[i], 'data-key': id }),
+  );
+  const between = rules.map((path, i) =>
+    svg('path', { class: 'between', d: path, 'data-key': `over ${order[i]}` }),
+  );
   return svg(
     'svg',
     {
@@ -60,7 +88,7 @@ export function areas(f) {
     },
     svg('path', { class: 'reserved', d: reserved, 'data-key': 'reserved' }),
     ...fills.reverse(),
-    ...rules,
+    ...between,
   );
 }
 
@@ -75,7 +103,9 @@ export function grid({ n, report }, f) {
     y: f.y(report.peak.allocated_bytes),
   };
   const hidden = (/** @type {number} */ y, /** @type {boolean} */ right) =>
-    Math.abs(y - peak_y) < 0.06 && (right ? peak_x > 0.75 : peak_x < 0.25);
+    (Math.abs(y - peak_y) < 0.06 && (right ? peak_x > 0.75 : peak_x < 0.25)) ||
+    (Math.abs(y - f.y(report.peak.reserved_bytes)) < 0.05 && right) ||
+    y < 0.04;
   for (let bytes = step; bytes < f.top; bytes += step) {
     const y = percent(f.y(bytes));
     const tick = (/** @type {string} */ text, /** @type {boolean} */ right) =>
@@ -103,79 +133,75 @@ export function grid({ n, report }, f) {
   return lines;
 }
 
-/** @param {Frame} f */
-export const marks = (f) =>
-  f.timeline.marks.slice(1).map(({ event, step, phase }) => {
-    const x = percent(f.x(event));
-    const kind = phase === 'forward' ? 'mark step' : 'mark';
-    return svg('line', {
-      class: kind,
-      x1: x,
-      x2: x,
-      y1: 0,
-      y2: '100%',
-      'data-key': `${step} ${phase}`,
+/** The marks that are drawn. Accumulated micro-batches alternate between forward and backward: one stretch.
+ * @param {View} view @param {Frame} f */
+const drawn_marks = ({ report }, f) =>
+  f.timeline.marks.filter(({ phase }) => phase !== 'backward' || !(report.model.letters.A > 1));
+
+/** @param {View} view @param {Frame} f */
+export const marks = (view, f) =>
+  drawn_marks(view, f)
+    .slice(1)
+    .map(({ event, step, phase }) => {
+      const x = percent(f.x(event));
+      const kind = phase === 'forward' ? 'mark step' : 'mark';
+      return svg('line', {
+        class: kind,
+        x1: x,
+        x2: x,
+        y1: 0,
+        y2: '100%',
+        'data-key': `${step} ${phase}`,
+      });
     });
-  });
 
 /** @param {View} view @param {Frame} f */
 export function limits({ report, n }, f) {
   const { peak, verdict } = report;
-  const y = percent(f.y(peak.reserved_bytes));
+  const reserved = f.y(peak.reserved_bytes);
+  const limit = f.limit !== null && f.limit_shown ? f.y(f.limit) : null;
+  // Under its line where the limit is right above it.
+  const under = limit !== null && reserved > limit && reserved - limit < 0.07;
   const nodes = [
     svg(
       'text',
-      { class: 'said reserved-name', x: '100%', y, dy: -6, 'data-key': 'reserved' },
+      {
+        class: 'said reserved-name',
+        x: '100%',
+        y: percent(reserved),
+        dy: under ? 15 : -6,
+        'data-key': 'reserved',
+      },
       `reserved ${n.gib(peak.reserved_bytes)} GiB`,
     ),
   ];
   if (!verdict || f.limit === null) return nodes;
-  const name = `${verdict.card}: ${n.gib(f.limit)} GiB`;
-  if (!f.limit_shown) {
+  const name = `${verdict.card ?? 'usable'}: ${n.gib(f.limit)} GiB`;
+  // Away from the peak, whose name stands at its left or right.
+  const x = f.x(peak.event) > 0.45 ? '11%' : '50%';
+  if (limit === null) {
     return [
       ...nodes,
-      svg('text', { class: 'said limit-name', x: '50%', y: 12, 'data-key': 'limit' }, `↑ ${name}`),
+      svg('text', { class: 'said limit-name', x, y: 12, 'data-key': 'limit' }, `↑ ${name}`),
     ];
   }
-  const at = percent(f.y(f.limit));
+  const at = percent(limit);
   return [
     ...nodes,
     svg('line', { class: 'limit', x1: 0, x2: '100%', y1: at, y2: at, 'data-key': 'line' }),
-    svg('text', { class: 'said limit-name', x: '50%', y: at, dy: 14, 'data-key': 'limit' }, name),
+    svg('text', { class: 'said limit-name', x, y: at, dy: -5, 'data-key': 'limit' }, name),
   ];
 }
 
-/** @param {View} view @param {Frame} f */
-export function names({ catalog }, f) {
-  const floor = f.timeline.event.map(() => 0);
-  return f.order.flatMap((id, i) => {
-    const lower = i > 0 ? f.layers[i - 1] : floor;
-    const name = catalog.parts.find((part) => part.id === id)?.name.toLowerCase() ?? id;
-    // On a wide screen, or on every screen: names keep their size, the picture does not.
-    for (const [room, kind] of /** @type {const} */ ([
-      [{ wide: 0.02 + 0.0185 * name.length, high: 0.07 }, 'on'],
-      [{ wide: 0.01 + 0.0095 * name.length, high: 0.045 }, 'on roomy'],
-    ])) {
-      const place = scale.label_place(lower, f.layers[i], f.events, f.total, f.top, room);
-      if (place) {
-        return [
-          svg(
-            'text',
-            {
-              class: `${kind} ${id}`,
-              x: percent(place.x),
-              y: percent(place.y),
-              dy: '.35em',
-              'data-key': id,
-            },
-            name,
-          ),
-        ];
-      }
-    }
-    return [];
-  });
-}
+/** @param {Frame} f */
+export const names = (f) =>
+  f.names.map(({ id, name, kind, x, y }) =>
+    svg(
+      'text',
+      { class: `${kind} ${id}`, x: percent(x), y: percent(y), dy: '.35em', 'data-key': id },
+      name,
+    ),
+  );
 
 /** @param {View} view @param {Frame} f */
 export function peak({ report, n }, f) {
@@ -194,52 +220,40 @@ export function peak({ report, n }, f) {
 }
 
 /** Names of phases and steps, under the picture.
- * @param {Frame} f */
-export function axis(f) {
-  const { marks } = f.timeline;
-  const texts = marks.flatMap(({ event, step, phase }, i) => {
-    const end = marks[i + 1]?.event ?? f.timeline.events_total;
-    const [from, to] = [f.x(event), f.x(end)];
+ * @param {View} view @param {Frame} f */
+export function axis(view, f) {
+  const { letters } = view.report.model;
+  const stretches = drawn_marks(view, f);
+  const end_of = (/** @type {number} */ i, /** @type {{event: number}[]} */ all) =>
+    all[i + 1]?.event ?? f.timeline.events_total;
+  const phases = stretches.map(({ event, step, phase }, i) => {
+    const [from, to] = [f.x(event), f.x(end_of(i, stretches))];
     const narrow = to - from < 0.08;
-    const short = phase === 'step' ? 'step' : phase;
+    const name = phase === 'forward' && letters.A > 1 ? `${letters.A} × forward, backward` : phase;
+    const x = percent(narrow ? to : (from + to) / 2);
+    return svg(
+      'text',
+      { class: narrow ? 'phase end' : 'phase', x, y: '34%', 'data-key': `${step} ${phase}` },
+      name,
+    );
+  });
+  const firsts = stretches.filter(({ phase }) => phase === 'forward');
+  const steps = firsts.flatMap(({ event, step }, i) => {
+    const [from, to] = [f.x(event), f.x(end_of(i, firsts))];
+    const [x1, x2] = [percent(from + 0.002), percent(to - 0.002)];
     return [
+      svg('line', { class: 'brace', x1, x2, y1: '52%', y2: '52%', 'data-key': `brace ${step}` }),
       svg(
         'text',
         {
-          class: narrow ? 'phase end' : 'phase',
-          x: percent(narrow ? to : (from + to) / 2),
-          y: 14,
-          'data-key': `${step} ${phase}`,
+          class: 'phase strong',
+          x: percent((from + to) / 2),
+          y: '92%',
+          'data-key': `step ${step}`,
         },
-        short,
+        step === 1 ? 'first step' : 'second step',
       ),
     ];
   });
-  const steps = marks
-    .filter(({ phase }) => phase === 'forward')
-    .map(({ event, step }, i, all) => {
-      const end = all[i + 1]?.event ?? f.timeline.events_total;
-      const [from, to] = [f.x(event), f.x(end)];
-      return [
-        svg('line', {
-          class: 'brace',
-          x1: percent(from + 0.002),
-          x2: percent(to - 0.002),
-          y1: 21,
-          y2: 21,
-          'data-key': `brace ${step}`,
-        }),
-        svg(
-          'text',
-          { class: 'phase strong', x: percent((from + to) / 2), y: 36, 'data-key': `step ${step}` },
-          step === 1 ? 'first step' : step === 2 ? 'second step' : `step ${step}`,
-        ),
-      ];
-    });
-  return svg(
-    'svg',
-    { class: 'axis', width: '100%', height: 40, 'aria-hidden': 'true' },
-    ...texts,
-    ...steps,
-  );
+  return svg('svg', { class: 'axis', width: '100%', 'aria-hidden': 'true' }, ...phases, ...steps);
 }

@@ -1,6 +1,6 @@
-// The site's entry: the core is fetched from beside the page and lives in a worker, or here where there can be none.
+// The site's entry: the core lies beside the page and lives in a worker, or here where there can be none.
 import { begin } from './begin.mjs';
-import { CannotStart, load_core } from './core.mjs';
+import { CannotStart, load_bytes, load_core } from './core.mjs';
 import { afar, here } from './door.mjs';
 
 /** The worker's address, in the form that a page with Trusted Types asks for. @returns {string} */
@@ -14,7 +14,7 @@ function worker_address() {
 
 async function open() {
   try {
-    return await afar(new Worker(worker_address(), { type: 'module' }));
+    return await afar(new Worker(worker_address(), { type: 'module' }), load_bytes());
   } catch (error) {
     if (error instanceof CannotStart) throw error;
     return here(await load_core());

@@ -42,7 +42,7 @@ export function numbers(locale) {
     locale,
     decimal,
     /** @param {number} value */
-    count: (value) => free.format(value),
+    count: (value) => (Math.abs(value) < 1e15 ? free.format(value) : String(value)),
     /** @param {number} bytes @param {number} [digits] */
     gib: (bytes, digits = 2) => in_unit(bytes, kGiB, digits),
     /** @param {number} bytes @param {number} [digits] */
@@ -53,6 +53,9 @@ export function numbers(locale) {
     signed_gib: (bytes) => signed(bytes, kGiB),
     /** @param {number} bytes */
     signed_gb: (bytes) => signed(bytes, kGB),
+    /** For titles, where a figure stands in one unit only. @param {number} bytes */
+    exact: (bytes) =>
+      `${in_unit(bytes, kGiB, 2)} GiB, ${in_unit(bytes, kGB, 2)} GB, ${free.format(Math.round(bytes))} bytes`,
     /** "11.73 GiB (12.59 GB)" @param {number} bytes */
     both: (bytes) => `${in_unit(bytes, kGiB, 2)} GiB (${in_unit(bytes, kGB, 2)} GB)`,
     /** Parameters as people name them: "0.60 billion". @param {number} value */
@@ -88,7 +91,7 @@ export const size = (n, bytes) =>
   h(
     'data',
     { class: 'size', value: bytes, title: n.bytes(bytes) },
-    `${n.gib(bytes)} GiB `,
+    `${n.gib(bytes)}\u00a0GiB `,
     h('span', { class: 'gb' }, `(${n.gb(bytes)} GB)`),
   );
 
@@ -100,6 +103,6 @@ export const size_range = (n, { low, high }) =>
     : h(
         'data',
         { class: 'size', value: `${low}–${high}`, title: `${n.bytes(low)} to ${n.bytes(high)}` },
-        `${n.gib(low)} to ${n.gib(high)} GiB `,
+        `${n.gib(low)} to ${n.gib(high)}\u00a0GiB `,
         h('span', { class: 'gb' }, `(${n.gb(low)} to ${n.gb(high)} GB)`),
       );

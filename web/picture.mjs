@@ -3,7 +3,7 @@ import { h, svg } from './dom.mjs';
 import { areas, axis, frame, grid, limits, marks, names, peak, percent } from './drawing.mjs';
 import { size } from './number.mjs';
 import * as scale from './scale.mjs';
-import { phase_name } from './verdict.mjs';
+import { phase_name, without_phase } from './verdict.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./types.mjs').Report} Report */
@@ -40,15 +40,15 @@ export function picture(view) {
         svg('title', { id: 'picture-text' }, picture_text(view)),
         svg('g', { 'data-key': 'grid' }, ...grid(view, f)),
         areas(f),
-        svg('g', { 'data-key': 'marks' }, ...marks(f)),
+        svg('g', { 'data-key': 'marks' }, ...marks(view, f)),
         svg('g', { 'data-key': 'limits' }, ...limits(view, f)),
-        svg('g', { 'data-key': 'names' }, ...names(view, f)),
+        svg('g', { 'data-key': 'names' }, ...names(f)),
         svg('g', { 'data-key': 'peak' }, ...peak(view, f)),
         svg('g', { 'data-key': 'cursor' }, ...cursor(view, f)),
       ),
       handle(view),
     ),
-    axis(f),
+    axis(view, f),
   );
 }
 
@@ -112,7 +112,7 @@ function readout(view) {
   const moved = ui.hover !== null || ui.held !== null;
   const event = timeline.event[i];
   const { step, phase } = moved ? mark_at(report, event) : peak;
-  const place = moved ? timeline.places[timeline.place[i]] : peak.moment;
+  const place = moved ? timeline.places[timeline.place[i]] : without_phase(peak.moment, phase);
   return h(
     'p',
     { class: 'readout' },

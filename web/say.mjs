@@ -28,13 +28,13 @@ export function say(view) {
         'aria-label': `${control.label}: ${text ?? label_of(control, full)}`,
         'aria-describedby': wrong ? `problem-${id}` : 'word-keys',
       },
-      text ?? label_of(control, full),
+      text ?? shorten(label_of(control, full), 40),
     );
   };
   /** @param {string} path */
   const figure = (path) => {
     const value = get(full, path);
-    return typeof value === 'number' ? n.count(value) : String(value);
+    return typeof value === 'number' ? n.count(value) : shorten(String(value), 16);
   };
   const accumulated = get(full, 'training.gradient_accumulation_steps');
   const clipped = get(full, 'training.max_grad_norm');
@@ -59,8 +59,10 @@ export function say(view) {
       ? ''
       : [
           ', ',
-          word('accumulation', figure('training.gradient_accumulation_steps')),
-          ' accumulated',
+          whole(
+            word('accumulation', figure('training.gradient_accumulation_steps')),
+            ' accumulated',
+          ),
         ],
     ', ',
     whole(word('checkpointing'), ','),
@@ -75,14 +77,20 @@ export function say(view) {
   );
 }
 
+/** @param {string} text @param {number} most characters */
+const shorten = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);
+
 /** What does not break between lines. @param {(Element | string)[]} pieces */
 const whole = (...pieces) => h('span', { class: 'whole' }, ...pieces);
 
 /** @param {View} view */
 function model_name({ full, catalog }) {
-  if (is_object(full.model)) return `a pasted ${full.model.model_type ?? 'model'}`;
+  if (is_object(full.model))
+    return `a pasted ${shorten(String(full.model.model_type ?? 'model'), 24)}`;
   const id = String(full.model);
-  return catalog.models.some((model) => model.id === id) ? (id.split('/').pop() ?? id) : id;
+  return catalog.models.some((model) => model.id === id)
+    ? (id.split('/').pop() ?? id)
+    : shorten(id, 40);
 }
 
 /** @param {View} view */
@@ -92,12 +100,12 @@ function card_name({ full, catalog, n }) {
   if (full.card === undefined || full.card === null) return 'any card';
   const wanted = String(full.card);
   const card = catalog.cards.find(({ id }) => id === wanted);
-  return `one ${(card?.name ?? wanted).replace(/^(GeForce|Tesla) /, '')}`;
+  return `one ${(card?.name ?? shorten(wanted, 40)).replace(/^(GeForce|Tesla) /, '')}`;
 }
 
 /** @param {View} view @param {unknown} bytes */
 const size_word = ({ n }, bytes) =>
-  typeof bytes === 'number' ? `${n.gib(bytes)} GiB` : String(bytes);
+  typeof bytes === 'number' ? `${n.gib(bytes)} GiB` : shorten(String(bytes), 16);
 
 /** @param {View} view */
 function attention_name({ full }) {

@@ -38,7 +38,7 @@
 /** @typedef {{event: number, step: number, phase: string, moment: string, allocated_bytes: number,
  *   reserved_bytes: number, parts: Part[]}} Moment */
 
-/** @typedef {{fits: 'yes' | 'close' | 'no', card: string, usable_bytes: number, usable_source: string,
+/** @typedef {{fits: 'yes' | 'close' | 'no', card: string | null, usable_bytes: number, usable_source: string,
  *   needed_bytes: Range, spare_bytes: Range, why: string,
  *   first_failure: {step: number, phase: string, event: number, what: string} | null}} Verdict */
 

@@ -12,6 +12,10 @@ const kPhases = /** @type {{[id: string]: string}} */ ({
   step: 'optimizer step',
 });
 
+/** What happens, without the phase where that has just been said.
+ * @param {string} moment @param {string} phase */
+export const without_phase = (moment, phase) => moment.replace(`${phase_name(phase)}, `, '');
+
 /** @param {string} phase */
 export const phase_name = (phase) => kPhases[phase] ?? phase;
 
@@ -207,7 +211,7 @@ function bar(view) {
       h(
         'p',
         { class: 'usable' },
-        `${report.verdict.card}: `,
+        `${report.verdict.card ?? 'As typed'}: `,
         size(n, report.verdict.usable_bytes),
         ' usable',
         over ? h('span', { class: 'over' }, ', the red line') : '',

@@ -1,19 +1,27 @@
-// The core in a thread of its own: one question at a time, in the order in which they come.
-import { CannotStart, load_core } from './core.mjs';
+// The core in a thread of its own: first its bytes, then one question at a time, in the order in which they come.
+import { CannotStart, load_factory, start } from './core.mjs';
 
-try {
-  const core = await load_core();
-  addEventListener('message', ({ data: { id, what, text } }) => {
-    try {
-      postMessage({ id, text: what === 'catalog' ? core.catalog() : core.estimate(text) });
-    } catch (error) {
-      postMessage({ id, error: String(error) });
-    }
-  });
-  postMessage({ ready: true });
-} catch (error) {
-  postMessage({
-    cannot:
-      error instanceof CannotStart ? error.message : `The calculator could not start: ${error}.`,
-  });
+const factory = load_factory();
+/** @type {Promise<import('./types.mjs').Core> | null} */
+let core = null;
+
+addEventListener('message', async ({ data }) => {
+  if (data.core) {
+    core = factory.then((make) => start(make, data.core));
+    core.then(() => postMessage({ ready: true }), refuse);
+    return;
+  }
+  const { id, what, text } = data;
+  try {
+    const known = await core;
+    postMessage({ id, text: what === 'catalog' ? known?.catalog() : known?.estimate(text) });
+  } catch (error) {
+    postMessage({ id, error: String(error) });
+  }
+});
+
+/** @param {unknown} error */
+function refuse(error) {
+  const known = error instanceof CannotStart;
+  postMessage({ cannot: known ? error.message : `The calculator could not start: ${error}.` });
 }

@@ -1,5 +1,5 @@
-// Links ES modules into one classic script, for the page that is a single file. It knows the forms of import and export
-// that web/ uses, and says which line it does not know.
+// Links ES modules into one script: fewer and smaller files for the site, a classic script for the page that is a single
+// file. It knows the forms of import and export that web/ uses, and says which line it does not know.
 
 /** @typedef {{name: string, text: string}} Module */
 
@@ -28,7 +28,6 @@ function wrap({ name, text }) {
       given.push(`default: ${plain ?? listed}`);
       return '';
     })
-    .replaceAll('import.meta.url', 'document.baseURI')
     .replace(/^export \{\};$/m, '');
   const left = body.match(/^(?:import|export)\b[^(].*$/m);
   if (left) throw new Error(`${name}: the linker does not know “${left[0]}”`);
@@ -53,9 +52,13 @@ export function in_order(entry, read) {
   return [...done.values()];
 }
 
-/** One classic script. @param {string} entry @param {(name: string) => string} read */
+/** One script, to be run as a module. @param {string} entry @param {(name: string) => string} read */
 export const link = (entry, read) =>
   `(() => {\n'use strict';\nconst modules = {};\n${in_order(entry, read).map(wrap).join('')}})();\n`;
+
+/** One script, to be run as a classic one. @param {string} entry @param {(name: string) => string} read */
+export const link_classic = (entry, read) =>
+  link(entry, read).replaceAll('import.meta.url', 'document.baseURI');
 
 /** A module without its comments, which stand on lines of their own or before a cast.
  * @param {string} text */

@@ -1,0 +1,57 @@
+// The page's buttons that are no choices: show, open all, copy, jump.
+import { csv, json, markdown, timeline_csv } from './copy.mjs';
+
+/** @typedef {import('./app.mjs').App} App */
+
+/** @param {Event} event @param {string} name @returns {[HTMLElement, string] | null} the element with data-name, and its value */
+export function found(event, name) {
+  const target = event.target instanceof Element ? event.target.closest(`[data-${name}]`) : null;
+  return target instanceof HTMLElement ? [target, target.dataset[name] ?? ''] : null;
+}
+
+/** Follows links and jumps within the page; the hash belongs to the scenario. @param {Event} event */
+export function go(event) {
+  const jump = found(event, 'skip');
+  if (jump) {
+    event.preventDefault();
+    const place = document.getElementById(jump[1]);
+    place?.scrollIntoView();
+    if (place instanceof HTMLElement) place.focus({ preventScroll: true });
+  } else if (event.target instanceof Element && event.target.closest('a[href^="#"]')) {
+    scrollTo({ top: 0 });
+  }
+}
+
+/** @param {App} app @param {string} act @param {HTMLElement} button */
+export function do_act(app, act, button) {
+  const { ui } = app;
+  const copies = /** @type {{[act: string]: (view: import('./view.mjs').View) => string}} */ ({
+    markdown,
+    csv,
+    json,
+    timeline: timeline_csv,
+    address: () => location.href,
+  });
+  if (act === 'peak') Object.assign(ui, { held: null, hover: null });
+  else if (act === 'exact') ui.exact = !ui.exact;
+  else if (act === 'all') {
+    ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
+  } else if (act in copies) void copy(button, copies[act](app.view()));
+}
+
+/** Copies, and says so where it was asked for. @param {HTMLElement} button @param {string} text */
+async function copy(button, text) {
+  const name = button.dataset.name ?? button.textContent ?? '';
+  button.dataset.name = name;
+  const said = await navigator.clipboard.writeText(text).then(
+    () => 'Copied',
+    () => 'This browser does not let the page copy',
+  );
+  button.textContent = said;
+  const status = document.getElementById('copied');
+  if (status) status.textContent = said;
+  setTimeout(() => {
+    button.textContent = name;
+    if (status) status.textContent = '';
+  }, 1600);
+}
