@@ -13,9 +13,8 @@
 
 #include "bench/allocator_replay.hpp"
 #include "bench/set_allocator.hpp"
-#include "core/device/replay.hpp"
 #include "core/report.hpp"
-#include "core/training/program.hpp"
+#include "core/simulation.hpp"
 
 namespace {
 
@@ -67,16 +66,16 @@ json time_scenario(const json& entry) {
   line["door_ms"] = least_ms([&] { return static_cast<double>(ledger::estimate(text).size()); });
   line["program_ms"] = least_ms([&] {
     ledger::Workings workings;
-    const auto run = ledger::training::run(read.value(), workings);
-    return static_cast<double>(ledger::device::replay(run.record).allocated.size());
+    return static_cast<double>(ledger::simulate(read.value(), workings).replay.allocated.size());
   });
   ledger::Workings workings;
-  const auto run = ledger::training::run(read.value(), workings);
-  const auto requests = requests_of(run.record);
+  const auto simulation = ledger::simulate(read.value(), workings);
+  const ledger::Record& record = simulation.run.record;
+  const auto requests = requests_of(record);
   using Plain = ledger::bench::SetAllocator;
   line["set_ms"] = least_ms([&] {
     return static_cast<double>(ledger::bench::replay<Plain, Plain::Block*>(
-        requests, run.record.storages.size(), ~std::uint64_t{0}));
+        requests, record.storages.size(), ~std::uint64_t{0}));
   });
   line["events"] = requests.size();
   return line;

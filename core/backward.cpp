@@ -88,7 +88,7 @@ struct Engine {
     std::array<Tensor, kMaxEdges> results = call(node, grads);
     tape.clear_saved(node);
     // addmm hands on the gradients of bias, weight and input in this order, mm of input and weight.
-    const bool reversed = node.flag;
+    const bool reversed = node.rule->hands_on_backwards && node.flag;
     for (std::size_t k = 0; k < node.edge_count; ++k) {
       const std::size_t i = reversed ? node.edge_count - 1 - k : k;
       const Edge& edge = node.edges[i];

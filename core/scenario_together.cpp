@@ -34,42 +34,6 @@ void check_adapters(const Scenario& scenario, Findings& findings) {
   }
 }
 
-void check_attention(const Scenario& scenario, const ModelReading& model, Findings& findings) {
-  if (scenario.attn_implementation != "sdpa") return;
-  const ModelConfig& config = scenario.model;
-  const double head = config.number("head_dim");
-  const auto types = config.lists.find("layer_types");
-  const bool windowed =
-      config.numbers.count("sliding_window") > 0 &&
-      (types == config.lists.end() || std::find(types->second.begin(), types->second.end(),
-                                                "sliding_attention") != types->second.end());
-  const bool masked =
-      scenario.attention_mask ||
-      (windowed && scenario.training.max_length >= config.number("sliding_window"));
-  const bool half = scenario.training.bf16 || scenario.training.fp16 ||
-                    scenario.dtype != Dtype::kFloat32;
-  if (half && std::fmod(head, 8) != 0 && (masked || scenario.device.compute_major < 8)) {
-    const auto& names = model.overridden;
-    const bool own = std::find(names.begin(), names.end(), "head_dim") != names.end();
-    findings.add(own ? "config.head_dim" : "model.head_dim",
-                 "Heads are " + grouped(head) +
-                     " wide; no fused kernel takes a mask with heads whose width is not a multiple "
-                     "of 8, and what sdpa does instead is not modelled yet. attn_implementation "
-                     "eager is.",
-                 grouped(head));
-  }
-  const bool bfloat16 =
-      scenario.training.bf16 || (scenario.dtype == Dtype::kBFloat16 && !scenario.training.fp16);
-  if (bfloat16 && scenario.device.compute_major < 8) {
-    const std::string path = scenario.training.bf16 ? "training.bf16" : "dtype";
-    findings.add(
-        path,
-        "Below compute capability 8.0 no fused attention takes bfloat16, and what sdpa does "
-        "instead is not modelled yet; choose float16, or attn_implementation eager.",
-        scenario.training.bf16 ? "true" : "bfloat16", scenario.training.bf16 ? "" : "float16");
-  }
-}
-
 void check_optimizer(const Scenario& scenario, Findings& findings) {
   const bool adapters_in_32 = scenario.peft && scenario.peft->autocast_adapter_dtype;
   if (scenario.dtype != Dtype::kBFloat16 || adapters_in_32) return;
@@ -99,9 +63,12 @@ void check_sizes(const Scenario& scenario, Findings& findings) {
       2 * vocabulary * width + layers * (4 * width * heads * head + 3 * width * wide + 16 * width);
   const double activations = 4 * kTensorsPerLayer * layers * tokens * (width + wide + heads * head);
   const double logits = 4 * 8 * tokens * vocabulary;
-  const double scores = scenario.attn_implementation == "eager"
-                            ? 4 * 8 * layers * heads * tokens * scenario.training.max_length
-                            : 0;
+  // Masks of T × T, and where attention is written out or no fused kernel takes it, scores of every
+  // head.
+  const bool by_head = scenario.attn_implementation == "eager" || std::fmod(head, 8) != 0 ||
+                       scenario.device.compute_major < 8;
+  const double scores =
+      4 * 8 * layers * (by_head ? heads + 1 : 1) * tokens * scenario.training.max_length;
   const double total = kMostPerElement * parameters + activations + logits + scores;
   if (total < kMaxTotalBytes) return;
   const std::string path =
@@ -118,7 +85,6 @@ void check_together(const Scenario& scenario, const ModelReading& model, Finding
   check_adapters(scenario, findings);
   check_optimizer(scenario, findings);
   if (!model.read) return;
-  check_attention(scenario, model, findings);
   check_sizes(scenario, findings);
 }
 

@@ -88,6 +88,7 @@ Tensor Tape::cast_copy(Shape shape, Dtype dtype, bool swapped) {
 Tensor Tape::view(const Tensor& t, Shape shape, bool swapped, bool is_view) {
   Tensor made = wrap(t->storage, shape, t.dtype());
   made->swapped = swapped;
+  made->columns_first = t->columns_first;
   made->view = is_view;
   return made;
 }

@@ -87,6 +87,7 @@ struct Rule {
   const char* name;     // "matrix product"
   const char* source;   // where the rule was read
   void (*backward)(BackwardCall&) = nullptr;
+  bool hands_on_backwards = false;  // gradients go on from the last input to the first, if flagged
 };
 
 struct TensorData {
@@ -97,6 +98,8 @@ struct TensorData {
   std::uint8_t slot = 0;        // which output of `node`
   bool swapped = false;         // dense, but dimensions 1 and 2 exchanged in memory
   bool broadcast = false;       // a view that repeats one head
+  bool sliced = false;          // a slice of something wider, so not contiguous
+  bool columns_first = false;   // a gradient that is [B,H,d,T] in memory
   bool view = false;            // shares a storage that was made under another shape
   bool requires_grad = false;
   bool leaf = false;

@@ -9,9 +9,13 @@
 namespace ledger::ops {
 namespace {
 
-// x.pow(2) after relu.
+// x.pow(2) after relu; autocast takes the power in 32 bit.
 Tensor relu_squared(Tape& t, Tensor x) {
   Tensor positive = relu(t, std::move(x));
+  if (t.autocast_enabled()) {
+    Tensor wide = to(t, std::move(positive), Dtype::kFloat32);
+    return square(t, std::move(wide));
+  }
   return square(t, std::move(positive));
 }
 

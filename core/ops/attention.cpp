@@ -28,7 +28,9 @@ Tensor flash_of_any_width(Tape& t, Tensor q, Tensor k, Tensor v) {
   Tensor key = pad_last(t.as("key states, padded"), std::move(k), padded);
   Tensor value = pad_last(t.as("value states, padded"), std::move(v), padded);
   Tensor out = flash_attention(t, std::move(query), std::move(key), std::move(value));
-  return narrow_last(t, std::move(out), width);
+  Tensor cut = narrow_last(t, std::move(out), width);
+  cut->sliced = true;
+  return cut;
 }
 
 constexpr Rule kSoftmax{"softmax", "derivatives.yaml: _softmax", of_softmax};
@@ -40,7 +42,10 @@ AttentionKernel attention_kernel(const Tape& t, const Tensor& q, bool masked,
   const int cc = t.device().compute_major * 10 + t.device().compute_minor;
   const double width = q.dim(3).value();
   const bool whole_lines = std::fmod(width, 8) == 0;
-  if (q.dtype() == Dtype::kFloat32) return AttentionKernel::kMemoryEfficient;
+  if (q.dtype() == Dtype::kFloat32) {
+    return cc >= 80 && std::fmod(width, 4) != 0 ? AttentionKernel::kMath
+                                                : AttentionKernel::kMemoryEfficient;
+  }
   if (cc < 80) {
     return whole_lines && q.dtype() == Dtype::kFloat16 ? AttentionKernel::kMemoryEfficient
                                                        : AttentionKernel::kMath;
@@ -61,9 +66,10 @@ Tensor scaled_dot_product_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tenso
   const bool masked = static_cast<bool>(mask);
   switch (attention_kernel(t, query, masked, wants_gradient)) {
     case AttentionKernel::kFlash:
-      return flash_of_any_width(t, std::move(query), std::move(key), std::move(value));
-    case AttentionKernel::kMemoryEfficient:
+      return flash_of_any_width(t, query, key, value);  // casts live as long as the call
     case AttentionKernel::kMath:
+      return math_attention(t, query, key, value, mask);
+    case AttentionKernel::kMemoryEfficient:
       break;
   }
   return memory_efficient_attention(t, std::move(query), std::move(key), std::move(value),

@@ -1,4 +1,5 @@
-// The two fused kernels behind scaled_dot_product_attention. Operands are cast already.
+// What runs behind scaled_dot_product_attention: two fused kernels, and plain operators where
+// neither can. Operands are cast already.
 #pragma once
 
 #include "core/ops/attention.hpp"
@@ -8,5 +9,7 @@ namespace ledger::ops {
 Tensor flash_attention(Tape& t, Tensor q, Tensor k, Tensor v);
 Tensor memory_efficient_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask,
                                   bool wants_gradient);
+
+Tensor math_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask);
 
 }  // namespace ledger::ops

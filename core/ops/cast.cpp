@@ -7,6 +7,7 @@ namespace {
 void cast_back(BackwardCall& call) {
   const Tensor& grad = call.grads[0];
   call.results[0] = call.tape.cast_copy(grad.shape(), call.node.edges[0].dtype, grad->swapped);
+  call.results[0]->columns_first = grad->columns_first;
 }
 
 constexpr Rule kCast{"cast", "derivatives.yaml: _to_copy", cast_back};

@@ -14,6 +14,7 @@ void through_formula(BackwardCall& call) {
     steps[i]->swapped = grad->swapped;
   }
   call.results[0] = call.tape.output(grad.shape(), grad.dtype(), "gradient", grad->swapped);
+  call.results[0]->columns_first = grad->columns_first;
 }
 
 void unchanged(BackwardCall& call) { call.results[0] = call.grads[0]; }

@@ -12,7 +12,8 @@ bool swaps(const Tensor& x) {
 void merge_gradient(BackwardCall& call) {
   const Tensor& grad = call.grads[0];
   const Shape shape = call.node.edges[0].shape;
-  call.results[0] = grad->swapped
+  // Heads and their width merge without a copy where tokens lie innermost.
+  call.results[0] = grad->swapped && !grad->columns_first
                         ? call.tape.output(shape, grad.dtype(), "gradient in contiguous order")
                         : call.tape.view(grad, shape, false);
 }
@@ -34,8 +35,9 @@ void zeros_around(BackwardCall& call) {
 }
 
 void without_padding(BackwardCall& call) {
-  call.results[0] = call.tape.output(call.node.edges[0].shape, call.grads[0].dtype(),
-                                     "gradient without the padding");
+  const Tensor& grad = call.grads[0];
+  call.results[0] = call.tape.output(call.node.edges[0].shape, grad.dtype(),
+                                     "gradient without the padding", grad->swapped);
 }
 
 void views_of_halves(BackwardCall& call) {
@@ -106,12 +108,13 @@ Halves chunk(Tape& t, Tensor x) {
 Tensor transpose(Tape& t, Tensor x) {
   Recording recording(t, kTranspose, {&x});
   Tensor out = t.view(x, x.shape().swapped(), swaps(x), x->view);
+  out->sliced = x->sliced;
   recording.outputs({&out});
   return out;
 }
 
 Tensor contiguous(Tape& t, Tensor x) {
-  if (!x->swapped) return x;
+  if (!x->swapped && !x->sliced) return x;
   return copy(t, std::move(x), "copy in contiguous order");
 }
 
@@ -163,6 +166,14 @@ Tensor repeat_heads(Tape& t, Tensor x, Count heads) {
   } else {
     out = t.output(shape, x.dtype(), "heads repeated");
   }
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor repeat_interleave(Tape& t, Tensor x, Count heads) {
+  if (x.dim(1).value() == heads.value()) return x;
+  Recording recording(t, kRepeat, {&x});
+  Tensor out = t.output(t.shape({x.dim(0), heads, x.dim(2), x.dim(3)}), x.dtype(), "heads repeated");
   recording.outputs({&out});
   return out;
 }

@@ -16,6 +16,8 @@ Tensor pad_last(Tape& t, Tensor x, Count width);     // zeros behind the last di
 Tensor concatenate(Tape& t, Tensor a, Tensor b);  // of two halves along the last dimension
 // Each key/value head n times: [B,K,T,d] -> [B,n·K,T,d]. One head alone is only broadcast.
 Tensor repeat_heads(Tape& t, Tensor x, Count heads);
+// The same as a copy always, as torch.repeat_interleave makes it.
+Tensor repeat_interleave(Tape& t, Tensor x, Count heads);
 // [B,H,·,·] -> [B·H,·,·] for a batched product: a copy where the memory's order does not allow it.
 Tensor fold_heads(Tape& t, Tensor x);
 

@@ -12,7 +12,7 @@ namespace {
 void of_linear(BackwardCall& call) {
   Tape& t = call.tape;
   Tensor grad = std::move(call.grads[0]);
-  if (grad->swapped) {
+  if (grad->swapped || (grad->columns_first && grad.dim(0).value() > 1)) {
     Tensor dense = t.output(grad.shape(), grad.dtype(), "gradient in contiguous order");
     grad = std::move(dense);
   }
@@ -51,12 +51,13 @@ void of_batched_product(BackwardCall& call) {
     if (!call.node.edges[operand].node) continue;
     call.results[operand] =
         t.output(call.node.edges[operand].shape, grad.dtype(), "gradient of a factor");
+    call.results[operand]->columns_first = operand == 1 && call.node.flag;
     t.matrix_product_done();
   }
   call.grads[0] = std::move(grad);
 }
 
-constexpr Rule kLinear{"matrix product", "derivatives.yaml: mm, addmm", of_linear};
+constexpr Rule kLinear{"matrix product", "derivatives.yaml: mm, addmm", of_linear, true};
 constexpr Rule kBatchedProduct{"batched matrix product", "derivatives.yaml: bmm", of_batched_product};
 
 }  // namespace
@@ -94,6 +95,7 @@ Tensor batched_product(Tape& t, Tensor a, Tensor b, bool transposed) {
   Tensor left = fold_heads(t, cast_left);
   Tensor right = fold_heads(t, cast_right);
   Recording recording(t, kBatchedProduct, {&left, &right});
+  if (recording) recording->flag = transposed;
   if (right.needs_grad()) recording.save(left);
   if (left.needs_grad()) recording.save(right);
   const Count columns = transposed ? right.dim(2) : right.dim(3);

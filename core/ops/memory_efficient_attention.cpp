@@ -80,7 +80,7 @@ constexpr Rule kMemoryEfficient{"memory-efficient attention",
                                 "aten: _scaled_dot_product_efficient_attention",
                                 of_memory_efficient};
 
-// The boolean mask as an additive bias in the operands' type, rows padded to 16 bytes.
+// The boolean mask as an additive bias in the operands' type, rows padded to eight elements.
 Tensor bias_of(Tape& t, const Tensor& mask, Count batch, Dtype dtype) {
   Tensor zero = t.scratch(t.shape({1}), dtype, "scalar");
   Tensor minus_infinity = t.scratch(t.shape({1}), dtype, "scalar");
@@ -90,10 +90,10 @@ Tensor bias_of(Tape& t, const Tensor& mask, Count batch, Dtype dtype) {
   minus_infinity.reset();
   zero.reset();
   const Count length = mask.shape().last();
-  const double step = 16 / bytes_of(dtype);
+  constexpr double step = 8;
   if (std::fmod(length.value(), step) == 0) return bias;
   return t.output(shape.with_last(round_up(length, step)), dtype,
-                  "mask as a bias, rows padded to 16 bytes");
+                  "mask as a bias, rows padded");
 }
 
 }  // namespace
