@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/catalog.hpp"
+#include "core/events.hpp"
 #include "core/json.hpp"
 #include "core/report.hpp"
 #include "core/table.hpp"
@@ -23,6 +24,8 @@ constexpr const char* kHelp =
     "input\n"
     "       ledger estimate --table FILE|-   the same as a table for people, in GiB and GB\n"
     "       ledger estimate --lines [FILE|-] one scenario a line in, one report a line out\n"
+    "       ledger events FILE|- [STEP]      every allocation and free of a step (2 unless said), for "
+    "comparison with a recorded run\n"
     "       ledger catalog                   everything a scenario can choose from, with the "
     "defaults (JSON)\n"
     "       ledger --help | --version\n"
@@ -120,6 +123,23 @@ int estimate(const std::vector<std::string_view>& arguments) {
   return status;
 }
 
+int events(const std::vector<std::string_view>& arguments) {
+  if (arguments.empty() || arguments.size() > 2) {
+    return refuse("events needs one file, or - for standard input, and perhaps the step: 1 or 2.");
+  }
+  int step = 2;
+  if (arguments.size() == 2) {
+    if (arguments[1] != "1" && arguments[1] != "2") return refuse("events knows steps 1 and 2.");
+    step = arguments[1] == "1" ? 1 : 2;
+  }
+  const std::string name(arguments[0]);
+  std::FILE* file = name == "-" ? stdin : std::fopen(name.c_str(), "rb");
+  if (file == nullptr) return refuse(name + " could not be opened: " + std::strerror(errno) + ".");
+  const Text scenario = read_text(file, false);
+  if (file != stdin) std::fclose(file);
+  return write(ledger::events_of_step(scenario.bytes, step)) ? kAnswered : refuse_output();
+}
+
 }  // namespace
 
 int main(int count, char** values) {
@@ -127,6 +147,7 @@ int main(int count, char** values) {
   if (arguments.empty()) return refuse("nothing was asked; see ledger --help.");
   const std::string_view command = arguments.front();
   if (command == "estimate") return estimate({arguments.begin() + 1, arguments.end()});
+  if (command == "events") return events({arguments.begin() + 1, arguments.end()});
   if (arguments.size() > 1)
     return refuse(std::string(command) + " takes nothing after it; see ledger --help.");
   if (command == "catalog") return write(ledger::catalog() + "\n") ? kAnswered : kProblems;

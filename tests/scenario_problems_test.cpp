@@ -267,8 +267,6 @@ TEST_CASE("devices are not guessed") {
   only(with(R"("card":"RTX 2070","dtype":"float16")"),
        "card");  // nobody's figure of its size is known
   CHECK(says(only(with(R"("card":"A100")"), "card"), "a100-40gb or a100-80gb"));
-  // No fused attention takes bfloat16 on a T4.
-  CHECK(only(with(R"("card":"T4")"), "dtype").nearest == "float16");
 }
 
 TEST_CASE("huge and deep input is refused quickly, with few and short sentences") {

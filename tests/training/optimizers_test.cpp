@@ -129,7 +129,7 @@ TEST_CASE("paged state of large tensors is outside the allocator, its scales are
 TEST_CASE("Adafactor keeps rows and columns of matrices") {
   const double vectors = 2 * (1000 + 384) + 4 * (384 + 384) + 4 * (128 + 384) + 6 * (640 + 384);
   CHECK(kept(small(R"("optim": "adafactor", "optim_args": {"implementation": "torch"})")).state ==
-        2 * (vectors + kNorms));  // in the weights' type
+        2 * (vectors + kNorms));    // in the weights' type
   const double times = 2 * 21 * 4;  // transformers' makes the RMS of each tensor anew in each step
   CHECK(kept(small(R"("optim": "adafactor")")).state == 4 * (vectors + kNorms) + times);
 }
@@ -147,8 +147,8 @@ TEST_CASE("for-each kernels make a tensor for all parameters at once, single one
 // Measured: PyTorch 2.14.1, torch.optim.AdamW(foreach=False).step() of this model in bfloat16.
 TEST_CASE("a name lets go of its tensor only once the next one exists") {
   CHECK(second_step(small(R"("optim": "adamw_torch", "optim_args": {"foreach": false})"), 12) ==
-        std::vector<double>{768000, 768000, -768000, 294912, 294912, -294912, -768000, 98304,
-                            98304, -98304, -294912, 98304});
+        std::vector<double>{768000, 768000, -768000, 294912, 294912, -294912, -768000, 98304, 98304,
+                            -98304, -294912, 98304});
 }
 
 // Measured: PyTorch 2.14.1, torch.optim.Adafactor.step() of this model in bfloat16: the norm with
@@ -181,7 +181,8 @@ TEST_CASE("arguments and names that a row mentions exist in it") {
 }
 
 TEST_CASE("an optimizer whose kernels refuse bfloat16 is refused with it, not with float16") {
-  const char* model = R"({"model": "HuggingFaceTB/SmolLM2-135M", "training": {"optim": "rmsprop_bnb"})";
+  const char* model =
+      R"({"model": "HuggingFaceTB/SmolLM2-135M", "training": {"optim": "rmsprop_bnb"})";
   CHECK_FALSE(read_scenario(std::string(model) + R"(, "dtype": "bfloat16"})").ok());
   CHECK(read_scenario(std::string(model) + R"(, "dtype": "float16"})").ok());
 }
