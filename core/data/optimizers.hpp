@@ -47,14 +47,14 @@ struct Listed {
 
 // How many elements a tensor has that belongs to a parameter of n elements.
 enum class Elements : std::uint8_t {
-  kAsParameter,      // n, in the parameter's shape
-  kOne,              // 1
-  kTwice,            // 2 n
-  kHalf,             // n / 2: two values of four bits in a byte
-  kPerBlock,         // one for each 256
-  kTwicePerBlock,    // two for each 256
-  kCodes,            // 256: a map from codes of eight bits to values
-  kFewCodes,         // 16: the same for codes of four bits
+  kAsParameter,    // n, in the parameter's shape
+  kOne,            // 1
+  kTwice,          // 2 n
+  kHalf,           // n / 2: two values of four bits in a byte
+  kPerBlock,       // one for each 256
+  kTwicePerBlock,  // two for each 256
+  kCodes,          // 256: a map from codes of eight bits to values
+  kFewCodes,       // 16: the same for codes of four bits
 };
 
 enum class ElementType : std::uint8_t { kAsParameter, kUint8, kFloat32, kInt64 };
@@ -66,6 +66,8 @@ enum class Which : std::uint8_t {
   kSmall,         // all others
   kSixteenBit,    // float16 or bfloat16
   kThirtyTwoBit,  // float32
+  kLargeRagged,   // large, and rows are not whole blocks of 256
+  kLargeFew,      // large, with fewer blocks than 64 for each multiprocessor
 };
 
 // A tensor kept per trainable parameter.
@@ -75,7 +77,7 @@ struct StateTensor {
   ElementType type = ElementType::kAsParameter;
   Which of = Which::kAll;
   std::string_view only_if{};  // an argument that must not be 0
-  bool paged = false;        // see OptimizerRow::paged_from
+  bool paged = false;          // see OptimizerRow::paged_from
 };
 
 // When the state is allocated: parameter by parameter before the work of the first step, before any
@@ -176,24 +178,20 @@ inline constexpr OptimizerArg kImplementation{
 inline constexpr OptimizerArg kFusedAdamArgs[] = {kAmsgrad};
 inline constexpr OptimizerArg kAdamArgs[] = {kForeach, kAmsgrad, kMaximize};
 inline constexpr OptimizerArg kSgdArgs[] = {
-    kMomentum,
-    {"nesterov", OptimizerArg::Kind::kFlag, 0, 0, 1, {}, "momentum"},
-    kWeightDecay,
-    kMaximize,
-    kForeach,
-    {"fused"}};
+    kMomentum,    {"nesterov", OptimizerArg::Kind::kFlag, 0, 0, 1, {}, "momentum"},
+    kWeightDecay, kMaximize,
+    kForeach,     {"fused"}};
 inline constexpr OptimizerArg kRmspropArgs[] = {
     kMomentum, {"centered"}, kWeightDecay, kMaximize, kForeach};
 inline constexpr OptimizerArg kAdagradArgs[] = {kWeightDecay, kMaximize, kForeach, {"fused"}};
 inline constexpr OptimizerArg kAdafactorArgs[] = {
     kImplementation,
-    kMaximize,  // torch's only
-    {"beta1", OptimizerArg::Kind::kNumber, 0, 0, 1},  // transformers' only
+    kMaximize,                                           // torch's only
+    {"beta1", OptimizerArg::Kind::kNumber, 0, 0, 1},     // transformers' only
     {"scale_parameter", OptimizerArg::Kind::kFlag, 1}};  // transformers' only
 inline constexpr OptimizerArg kScheduleFreeArgs[] = {kForeach};
-inline constexpr OptimizerArg kMuonArgs[] = {
-    {"nesterov", OptimizerArg::Kind::kFlag, 1},
-    {"ns_steps", OptimizerArg::Kind::kNumber, 5, 0, 99}};
+inline constexpr OptimizerArg kMuonArgs[] = {{"nesterov", OptimizerArg::Kind::kFlag, 1},
+                                             {"ns_steps", OptimizerArg::Kind::kNumber, 5, 0, 99}};
 inline constexpr OptimizerArg kGaloreArgs[] = {
     kRank, {"update_proj_gap", OptimizerArg::Kind::kNumber, 200, 1, 1e9}};
 inline constexpr OptimizerArg kApolloArgs[] = {
@@ -203,18 +201,16 @@ inline constexpr OptimizerArg kApolloArgs[] = {
 
 // -- state
 
-inline constexpr StateTensor kFusedAdamState[] = {
-    {"step", Elements::kOne, ElementType::kFloat32},
-    {"exp_avg"},
-    {"exp_avg_sq"},
-    {.name = "max_exp_avg_sq", .only_if = "amsgrad"}};
+inline constexpr StateTensor kFusedAdamState[] = {{"step", Elements::kOne, ElementType::kFloat32},
+                                                  {"exp_avg"},
+                                                  {"exp_avg_sq"},
+                                                  {.name = "max_exp_avg_sq", .only_if = "amsgrad"}};
 inline constexpr StateTensor kAdamState[] = {
     {"exp_avg"}, {"exp_avg_sq"}, {.name = "max_exp_avg_sq", .only_if = "amsgrad"}};
 inline constexpr StateTensor kSgdState[] = {{.name = "momentum_buffer", .only_if = "momentum"}};
-inline constexpr StateTensor kRmspropState[] = {
-    {"square_avg"},
-    {.name = "momentum_buffer", .only_if = "momentum"},
-    {.name = "grad_avg", .only_if = "centered"}};
+inline constexpr StateTensor kRmspropState[] = {{"square_avg"},
+                                                {.name = "momentum_buffer", .only_if = "momentum"},
+                                                {.name = "grad_avg", .only_if = "centered"}};
 inline constexpr StateTensor kAdagradState[] = {
     {.name = "step", .elements = Elements::kOne, .type = ElementType::kFloat32, .only_if = "fused"},
     {"sum"}};
@@ -330,39 +326,41 @@ inline constexpr Statement kAdagradSingle[] = {
     {.name = "grad", .what = "gradient with weight decay", .only_if = "weight_decay"},
     {.name = "std", .what = "square root of sum"}};
 inline constexpr Statement kScheduleFreeAdamWork[] = {{.name = "denom", .what = "denominator"}};
-// The kernels that Inductor makes of single_param_adam: what does not stay in registers.
+// What the kernels that Inductor makes of single_param_adam keep outside registers. In 8 bit, one
+// kernel does all where rows are whole blocks. In 4 bit, magnitudes of few blocks are found in two
+// steps (torch/_inductor/choices.py reduction_split_factor).
 inline constexpr Statement kTorchao8Work[] = {
     {.kind = Statement::Kind::kState},
     {.name = "buf0",
      .what = "largest magnitude of each block of exp_avg",
      .elements = Elements::kPerBlock,
      .type = ElementType::kFloat32,
-     .of = Which::kLarge},
+     .of = Which::kLargeRagged},
     {.name = "buf1",
      .what = "largest magnitude of each block of exp_avg_sq",
      .elements = Elements::kPerBlock,
      .type = ElementType::kFloat32,
-     .of = Which::kLarge},
+     .of = Which::kLargeRagged},
     {.name = "buf2",
      .what = "scaled exp_avg",
      .type = ElementType::kFloat32,
-     .of = Which::kLarge},
+     .of = Which::kLargeRagged},
     {.name = "buf3",
      .what = "scaled exp_avg_sq",
      .type = ElementType::kFloat32,
-     .of = Which::kLarge}};
+     .of = Which::kLargeRagged}};
 inline constexpr Statement kTorchao4Work[] = {
     {.kind = Statement::Kind::kState},
     {.name = "buf0",
      .what = "largest magnitude of each half block of exp_avg",
      .elements = Elements::kTwicePerBlock,
      .type = ElementType::kFloat32,
-     .of = Which::kLarge},
+     .of = Which::kLargeFew},
     {.name = "buf1",
      .what = "largest magnitude of each half block of exp_avg_sq",
      .elements = Elements::kTwicePerBlock,
      .type = ElementType::kFloat32,
-     .of = Which::kLarge},
+     .of = Which::kLargeFew},
     {.name = "buf2",
      .what = "largest magnitude of each block of exp_avg",
      .elements = Elements::kPerBlock,
@@ -375,10 +373,7 @@ inline constexpr Statement kTorchao4Work[] = {
      .type = ElementType::kFloat32,
      .of = Which::kLarge,
      .uses_up = "buf1"},
-    {.name = "buf4",
-     .what = "scaled exp_avg",
-     .type = ElementType::kFloat32,
-     .of = Which::kLarge},
+    {.name = "buf4", .what = "scaled exp_avg", .type = ElementType::kFloat32, .of = Which::kLarge},
     {.name = "buf5",
      .what = "scaled exp_avg_sq",
      .type = ElementType::kFloat32,
@@ -399,7 +394,8 @@ inline constexpr std::string_view kManaged =
     "State of large tensors lies in managed memory, outside PyTorch's allocator, and is not in "
     "these figures: the driver moves it between host and device.";
 inline constexpr std::string_view kCompiled =
-    "The step is compiled; what the compiler allocates for trials in the first step is not counted.";
+    "The step is compiled; what the compiler allocates for trials in the first step is not "
+    "counted.";
 inline constexpr std::string_view kBitsandbytes = "bitsandbytes/optim/optimizer.py init_state";
 
 // Rows of one `optim` stand side by side.
@@ -635,7 +631,8 @@ inline constexpr std::array kOptimizers = {
         .created = StateCreated::kWithinStep,
         .work = {StepWork::Kind::kMuon, {}},
         .source = "torch/optim/_muon.py _single_tensor_muon",
-        .assumption = "Muon takes the matrices of the layers; AdamW (for-each) all other parameters.",
+        .assumption =
+            "Muon takes the matrices of the layers; AdamW (for-each) all other parameters.",
     },
     OptimizerRow{
         .optim = "rmsprop",

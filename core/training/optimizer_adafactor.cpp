@@ -74,11 +74,11 @@ namespace {
 // _approx_sq_grad of transformers.
 Tensor approximate_square(Tape& t, const Tensor& p) {
   Tensor mean = mean_of_rows(t, p, Dtype::kFloat32);
-  Tensor r_factor = beside(t, p, row_shape(t, p), Dtype::kFloat32, "factors of rows",
-                           Role::kScratch);
+  Tensor r_factor =
+      beside(t, p, row_shape(t, p), Dtype::kFloat32, "factors of rows", Role::kScratch);
   mean.reset();
-  Tensor c_factor = beside(t, p, column_shape(t, p), Dtype::kFloat32, "factors of columns",
-                           Role::kScratch);
+  Tensor c_factor =
+      beside(t, p, column_shape(t, p), Dtype::kFloat32, "factors of columns", Role::kScratch);
   return scratch_like(t, p, Dtype::kFloat32, "update");
 }
 

@@ -16,7 +16,8 @@ void clip_gradients(Tape& t, const std::vector<Tensor>& parameters) {
   }
   const Count pieces = ceil_div(most, 65536);
   auto one = [&](const char* what) { return t.scratch(t.shape({1}), dtype, what); };
-  Tensor partials = t.scratch(t.shape({count, pieces}), Dtype::kFloat32, "norms of pieces of gradients");
+  Tensor partials =
+      t.scratch(t.shape({count, pieces}), Dtype::kFloat32, "norms of pieces of gradients");
   std::vector<Tensor> norms;
   for (std::size_t i = 0; i < parameters.size(); ++i) norms.push_back(one("norm of a gradient"));
   partials.reset();

@@ -13,7 +13,7 @@ struct Projection {
   Shape scales;    // one for each row or column that is left
   Count rank;      // not above the smaller dimension where singular vectors are taken
   Count smaller;
-  bool right;      // the matrix stands to the right of the gradient
+  bool right;  // the matrix stands to the right of the gradient
 };
 
 Projection projection_of(Tape& t, const Tensor& p, double rank, bool of_singular_vectors) {
@@ -60,8 +60,7 @@ Tensor orthogonal_matrix(Step& s, const Tensor& p, const Projection& projection)
   Singular svd = singular_values(s, p, projection.smaller);
   const Shape square = s.t.shape({projection.rank, projection.rank});
   Tensor diagonal = in(s, p, square, Dtype::kFloat32, "diagonal of singular values");
-  Tensor product = in(s, p, projection.right ? projection.low_rank : projection.low_rank,
-                      Dtype::kFloat32, "singular vectors times values");
+  Tensor product = in(s, p, projection.low_rank, Dtype::kFloat32, "singular vectors times values");
   s.t.matrix_product_done();
   diagonal.reset();
   if (p.dtype() == Dtype::kFloat32) return projection.right ? svd.vh : svd.u;

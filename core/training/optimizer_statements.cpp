@@ -39,13 +39,21 @@ bool is_large(const OptimizerRow& row, const Tensor& parameter) {
   return low.min_elements > 0 && n >= low.min_elements && rest == 0;
 }
 
-bool concerns(const OptimizerRow& row, Which which, const Tensor& parameter) {
+bool concerns(const Tape& t, const OptimizerRow& row, Which which, const Tensor& parameter) {
   switch (which) {
     case Which::kAll: return true;
     case Which::kLarge: return is_large(row, parameter);
     case Which::kSmall: return !is_large(row, parameter);
     case Which::kSixteenBit: return in_sixteen_bit(parameter.dtype());
     case Which::kThirtyTwoBit: return parameter.dtype() == Dtype::kFloat32;
+    case Which::kLargeRagged: {
+      const auto width = static_cast<std::int64_t>(parameter.shape().last().value());
+      return is_large(row, parameter) && width % 256 != 0;
+    }
+    case Which::kLargeFew: {
+      const double blocks = parameter.shape().elements().value() / 256;
+      return is_large(row, parameter) && blocks < 64 * t.device().multiprocessors;
+    }
   }
   return true;
 }
@@ -97,7 +105,8 @@ class Names {
   std::vector<Name> names_;
 };
 
-void run_for(Step& s, const OptimizerRow& row, const std::vector<std::size_t>& group, Names& names) {
+void run_for(Step& s, const OptimizerRow& row, const std::vector<std::size_t>& group,
+             Names& names) {
   for (const Statement& statement : row.work.statements) {
     if (!holds(s, statement)) continue;
     if (statement.kind == Statement::Kind::kDrop) {
@@ -109,7 +118,7 @@ void run_for(Step& s, const OptimizerRow& row, const std::vector<std::size_t>& g
       const Tensor& p = s.parameters[i];
       if (statement.kind == Statement::Kind::kState) {
         if (s.first()) make_state(s, row, i);
-      } else if (concerns(row, statement.of, p)) {
+      } else if (concerns(s.t, row, statement.of, p)) {
         made.push_back(beside(s.t, p, shape_of(s.t, p, statement.elements),
                               dtype_of(p, statement.type), statement.what.data(), Role::kScratch));
       }
@@ -127,15 +136,14 @@ double make_state(Step& s, const OptimizerRow& row, std::size_t parameter) {
   const bool paged = row.paged_from > 0 && p.shape().elements().value() >= row.paged_from;
   double paged_bytes = 0;
   for (const StateTensor& tensor : row.state) {
-    if (!concerns(row, tensor.of, p)) continue;
+    if (!concerns(s.t, row, tensor.of, p)) continue;
     if (!tensor.only_if.empty() && s.arg(tensor.only_if) == 0) continue;
     const Shape shape = shape_of(s.t, p, tensor.elements);
     const Dtype dtype = dtype_of(p, tensor.type);
     if (paged && tensor.paged) {
       paged_bytes += shape.bytes(dtype).value();
     } else {
-      s.state[parameter].push_back(
-          beside(s.t, p, shape, dtype, tensor.name.data(), Role::kState));
+      s.state[parameter].push_back(beside(s.t, p, shape, dtype, tensor.name.data(), Role::kState));
     }
   }
   return paged_bytes;
