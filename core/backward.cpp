@@ -16,7 +16,7 @@ struct Engine {
   struct Pending {
     Node* node;
     std::uint32_t missing = 0;  // consumers that have not run yet
-    std::array<Tensor, 2> grads{};
+    std::array<Tensor, kMaxOutputs> grads{};
     std::uint32_t task_before = 0, index_before = 0;  // of the surrounding call, to put back
   };
   // Nodes that are ready; the one created last runs first, parameters at once.
@@ -80,7 +80,7 @@ struct Engine {
 
   void run_node(std::uint32_t at) {
     Node& node = *pending[at].node;
-    std::array<Tensor, 2> grads = std::move(pending[at].grads);
+    std::array<Tensor, kMaxOutputs> grads = std::move(pending[at].grads);
     const Within here(tape, node.place, node.layer);
     if (node.parameter) return accumulate_parameter(node, std::move(grads[0]));
     if (!node.rule->backward) return;  // a leaf outside the model: nothing keeps its gradient
@@ -104,7 +104,7 @@ struct Engine {
     }
   }
 
-  std::array<Tensor, kMaxEdges> call(Node& node, std::array<Tensor, 2>& grads) {
+  std::array<Tensor, kMaxEdges> call(Node& node, std::array<Tensor, kMaxOutputs>& grads) {
     std::array<Tensor, kMaxSaved> saved;
     for (std::size_t i = 0; i < node.saved_count; ++i) saved[i] = tape.unpack(node.saved[i]);
     const Rule* rule_before = tape.rule_;
@@ -113,7 +113,10 @@ struct Engine {
     tape.in_backward_rule_ = true;
     BackwardCall call{tape, node, grads, saved, {}};
     node.rule->backward(call);
-    for (Tensor& t : saved) t.reset();
+    // Recomputed values are handed out once; saved ones stay with the node until gradients fit.
+    for (std::size_t i = 0; i < node.saved_count; ++i) {
+      if (node.saved[i].frame) saved[i].reset();
+    }
     for (std::size_t i = 0; i < node.edge_count; ++i) fit(node.edges[i], call.results[i]);
     tape.rule_ = rule_before;
     tape.in_backward_rule_ = in_rule_before;
@@ -133,6 +136,7 @@ struct Engine {
     if (grad.dtype() != edge.dtype) {
       Tensor other = std::move(grad);
       grad = tape.cast_copy(other.shape(), edge.dtype, other->swapped);
+      grad->columns_first = other->columns_first;
     }
   }
 
@@ -142,6 +146,7 @@ struct Engine {
       held = std::move(grad);
       return;
     }
+    if (held->storage == kNoStorage) return;
     if (!held->view && held->refs == 1 && tape.live_[held->storage].tensors == 1) return;
     const Rule* rule_before = tape.rule_;
     const bool in_rule_before = tape.in_backward_rule_;

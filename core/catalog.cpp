@@ -1,6 +1,6 @@
 // Puts the catalogue together from the tables and files of core/data.
-#include "core/quantity.hpp"
 #include "core/catalog.hpp"
+#include "core/quantity.hpp"
 
 #include <algorithm>
 #include <span>
@@ -109,8 +109,12 @@ double elements_per_parameter(Elements elements) {
   return 0;
 }
 
-// Bytes of state per trainable parameter; e is the size of one of its elements.
-std::string state_per_parameter(const OptimizerRow& row) {
+// Bytes of state per trainable parameter; e is the size of one of its elements. Null where the
+// shapes of the parameters decide.
+Value state_per_parameter(const OptimizerRow& row) {
+  const bool by_program = row.created == StateCreated::kWithinStep && row.state.size() == 0;
+  // GrokAdamW keeps its state on the host.
+  if (by_program && row.work.kind != StepWork::Kind::kGrokAdamw) return Value();
   double as_parameter = 0, fixed = 0;
   for (const StateTensor& tensor : row.state) {
     if (tensor.of != Which::kAll && tensor.of != Which::kLarge) continue;
@@ -127,7 +131,7 @@ std::string state_per_parameter(const OptimizerRow& row) {
   std::string out;
   if (as_parameter > 0) out = (as_parameter == 1 ? "" : with_separators(as_parameter) + " ") + "e";
   if (fixed > 0) out += (out.empty() ? "" : " + ") + with_separators(fixed);
-  return out.empty() ? "0" : out;
+  return text(out.empty() ? "0" : out);
 }
 
 Value optimizers() {
@@ -149,7 +153,7 @@ Value optimizers() {
     entry.add("optim", text(row.optim));
     entry.add("optim_args", std::move(args));
     entry.add("what", text(row.what));
-    entry.add("bytes_per_parameter", text(state_per_parameter(row)));
+    entry.add("bytes_per_parameter", state_per_parameter(row));
     rows.push_back(std::move(entry));
   }
   return Value::of_list(std::move(rows));
@@ -207,6 +211,41 @@ Value defaults() {
   return all;
 }
 
+// What a missing key of `peft` and of `quantization` means inside an object that is given. Which
+// linears peft wraps of itself is the model type's affair: see linears().
+Value defaults_within() {
+  const auto scenario = read_scenario("{\"model\":\"" + preset_ids().front() +
+                                      "\",\"peft\":{\"target_modules\":\"all-linear\"},"
+                                      "\"quantization\":{\"load_in_4bit\":true}}");
+  Value out = Value::object();
+  if (!scenario.ok()) return out;
+  const Value all = json::parse(scenario.value().normalised).value;
+  for (const std::string_view key : {"peft", "quantization"}) {
+    Value& within = out.add(key, *all.find(key));
+    for (json::Member& member : within.members) {
+      if (member.key == "target_modules") member.value = Value();
+      if (member.key == "load_in_4bit") member.value = Value::of_flag(false);
+    }
+  }
+  return out;
+}
+
+// By model type: the names of its linear layers, and those that peft adapts where nothing is said.
+Value linears() {
+  std::vector<Value> rows;
+  for (const data::File& file : data::model_types()) {
+    const Value type = json::parse(file.text).value;
+    Value entry = Value::object();
+    entry.add("model_type", text(file.name));
+    for (const std::string_view key : {"linears", "lora_targets"}) {
+      const Value* names = type.find(key);
+      entry.add(key, names ? *names : Value::of_list({}));
+    }
+    rows.push_back(std::move(entry));
+  }
+  return Value::of_list(std::move(rows));
+}
+
 Value limit(std::string_view path, double min, double max) {
   Value entry = Value::object();
   entry.add("path", text(path));
@@ -224,7 +263,8 @@ Value limits() {
     for (const json::Member& key : type.find("keys")->members) {
       const Value* min = key.value.find("min");
       const std::string path = "config." + key.key;
-      if (!min || std::find(listed.begin(), listed.end(), path) != listed.end()) continue;
+      const bool one = key.value.find("kind")->text == "integer";  // and no list of them
+      if (!min || !one || std::find(listed.begin(), listed.end(), path) != listed.end()) continue;
       listed.push_back(path);
       rows.push_back(limit(path, min->number, key.value.find("max")->number));
     }
@@ -260,6 +300,8 @@ std::string catalog() {
   out.add("letters", letters());
   out.add("parts", parts());
   out.add("defaults", defaults());
+  out.add("defaults_within", defaults_within());
+  out.add("linears", linears());
   out.add("limits", limits());
   out.add("examples", examples());
   return json::write(out);

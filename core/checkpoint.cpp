@@ -17,10 +17,10 @@ constexpr Rule kDetached{"argument of a replayed region", "torch/utils/checkpoin
 
 }  // namespace
 
-Tensor Tape::checkpoint(Region region, const void* context, std::vector<Tensor> arguments) {
+RegionOutput Tape::checkpoint(Region region, const void* context, std::vector<Tensor> arguments) {
   Frame* frame = open_frame(region, context, std::move(arguments));
   recording_.push_back(frame);
-  Tensor result = region(*this, context, frame->arguments);
+  RegionOutput result = region(*this, context, frame->arguments);
   recording_.pop_back();
   release(frame);
   return result;
@@ -48,6 +48,7 @@ Tensor Tape::unpack(Saved& saved) {
 Tensor Tape::detached(const Tensor& t) {
   Tensor copy = wrap(t->storage, t.shape(), t.dtype());
   copy->swapped = t->swapped;
+  copy->sliced = t->sliced;
   copy->broadcast = t->broadcast;
   copy->requires_grad = t->requires_grad;
   return copy;
@@ -93,11 +94,11 @@ Node* Tape::leaf_node(const Rule& rule) {
 
 // ---- the re-entrant kind
 
-Tensor Tape::checkpoint_reentrant(Region region, const void* context,
-                                  std::vector<Tensor> arguments) {
+RegionOutput Tape::checkpoint_reentrant(Region region, const void* context,
+                                        std::vector<Tensor> arguments) {
   Recording recording(*this, kCheckpointFunction, {&arguments[0]});
   recording.save(arguments[0]);
-  Tensor result;
+  RegionOutput result;
   {
     const Rule* rule_before = rule_;
     rule_ = nullptr;
@@ -108,7 +109,7 @@ Tensor Tape::checkpoint_reentrant(Region region, const void* context,
   if (recording) {
     arguments[0].reset();  // the node saves it; the rest is captured for as long as the graph lives
     recording->captured = open_frame(region, context, std::move(arguments));
-    recording.outputs({&result});
+    recording.outputs({&result.result});
   }
   return result;
 }
@@ -132,7 +133,7 @@ Tensor Tape::replay_reentrant(BackwardCall& call) {
   {
     const Within here(*this, frame.place, frame.layer);
     const Autocast autocast(*this, frame.autocast_on, frame.autocast_dtype);
-    output = frame.region(*this, frame.context, arguments);
+    output = frame.region(*this, frame.context, arguments).result;
   }
   backward_within(output->node, call.grads[0]);
   in_backward_rule_ = in_rule_before;

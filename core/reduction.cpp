@@ -26,6 +26,19 @@ Count scan_space(Count items, double tile) {
   return Count(1279) + Count(256) * (ceil_div(items, tile) - 1);
 }
 
+Count float_scan_space(Count items) {
+  return Count(1023) + Count(256) * (ceil_div(items, 61440) - 1);
+}
+
+Tensor running_sum(Tape& tape, const Tensor& x, const char* what) {
+  Tensor sum = tape.make(x.shape(), x.dtype(), what, Role::kInput);
+  if (x.dim(0).value() > 1) return sum;
+  const Count items = x.shape().elements();
+  Tensor scan = tape.bytes(bytes_of(x.dtype()) == 8 ? scan_space(items) : float_scan_space(items),
+                           "working space of a scan");
+  return sum;
+}
+
 ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool contiguous,
                                    int accumulator_bytes) {
   const Int n_in = static_cast<Int>(rows.value());
@@ -71,7 +84,7 @@ ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool c
 Tensor sum_to(Tape& tape, Tensor large, Shape shape) {
   const Count outputs = shape.elements();
   Tensor sum = tape.output(shape, large.dtype(), "gradient summed over the broadcast");
-  const bool contiguous = shape.rank() > 1 && shape.last().value() == 1;
+  const bool contiguous = large->columns_first || (shape.rank() > 1 && shape.last().value() == 1);
   const Count rows = large.shape().elements() / outputs;
   const ReductionScratch scratch = reduction_scratch(tape, rows, outputs, contiguous);
   if (scratch.any) {

@@ -21,6 +21,11 @@ ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool c
 
 // Working space, in bytes, of cub's scan of that many 64-bit numbers; a tile takes so many of them.
 Count scan_space(Count items, double tile = 14336);
+// The same of a running sum of 32-bit floats.
+Count float_scan_space(Count items);
+// torch.cumsum along the last dimension: one long row is scanned by cub, several by a kernel that
+// needs no space.
+Tensor running_sum(Tape& tape, const Tensor& x, const char* what);
 
 // Sums a gradient over the dimensions that were broadcast. The large gradient dies afterwards.
 Tensor sum_to(Tape& tape, Tensor large, Shape shape);

@@ -88,6 +88,10 @@ bool fits(const Value& spec, const Value& value, const std::string& path, Findin
     const Limit limit{path, spec.find("min")->number, spec.find("max")->number};
     return number(&value, limit, findings).has_value();
   }
+  if (kind == "number") {
+    const Limit limit{path, spec.find("min")->number, spec.find("max")->number, false};
+    return number(&value, limit, findings).has_value();
+  }
   if (kind == "flag") return flag(&value, path, findings).has_value();
   if (kind == "text") {
     std::vector<std::string_view> accepted;

@@ -51,7 +51,8 @@ Tensor Tape::wrap(std::uint32_t storage, Shape shape, Dtype dtype) {
 }
 
 Tensor Tape::make(Shape shape, Dtype dtype, const char* what, Role role) {
-  if (stopped_) return wrap(kNoStorage, shape, dtype);
+  // Nothing is allocated for no elements, nor once a replayed region has all it needs.
+  if (stopped_ || shape.elements().value() == 0) return wrap(kNoStorage, shape, dtype);
   const auto id = static_cast<std::uint32_t>(record_.storages.size());
   StorageRecord made;
   made.bytes = shape.bytes(dtype);
@@ -283,6 +284,7 @@ void Recording::outputs(std::initializer_list<Tensor*> tensors) {
 Tensor Tape::save_copy(const Tensor& t, const Rule& rule) {
   Tensor copy = wrap(t->storage, t.shape(), t.dtype());
   copy->swapped = t->swapped;
+  copy->sliced = t->sliced;
   copy->broadcast = t->broadcast;
   if (t->storage != kNoStorage) {
     copy->saved = true;
@@ -298,10 +300,16 @@ void Tape::save_into(Node& node, const Tensor& t) {
   Saved& saved = node.saved[node.saved_count++];
   if (!replaying_.empty()) {
     Frame& frame = *replaying_.back();
+    Tensor copy = save_copy(t, *node.rule);
     const bool dropped = frame.dropped[frame.values.size()];
-    frame.values.push_back(dropped ? Tensor() : save_copy(t, *node.rule));
+    frame.values.push_back(dropped ? Tensor() : copy);
     if (frame.values.size() == frame.count) stopped_ = true;
-    --node.saved_count;
+    // A dropped value is held by the replay's own node only, for as long as that lives.
+    if (dropped) {
+      saved.tensor = copy.release();
+    } else {
+      --node.saved_count;
+    }
     return;
   }
   if (!recording_.empty()) {

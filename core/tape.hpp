@@ -97,8 +97,8 @@ struct TensorData {
   Dtype dtype = Dtype::kFloat32;
   std::uint8_t slot = 0;        // which output of `node`
   bool swapped = false;         // dense, but dimensions 1 and 2 exchanged in memory
+  bool sliced = false;          // a part of each row of a wider tensor: not dense
   bool broadcast = false;       // a view that repeats one head
-  bool sliced = false;          // a slice of something wider, so not contiguous
   bool columns_first = false;   // a gradient that is [B,H,d,T] in memory
   bool view = false;            // shares a storage that was made under another shape
   bool requires_grad = false;
@@ -136,6 +136,7 @@ class Tensor {
 
 constexpr int kMaxEdges = 4;
 constexpr int kMaxSaved = 8;
+constexpr int kMaxOutputs = 3;
 
 // Where one input's gradient goes. Null node: this input needs none.
 struct Edge {
@@ -177,14 +178,18 @@ struct Node {
 struct BackwardCall {
   Tape& tape;
   const Node& node;
-  std::array<Tensor, 2>& grads;          // by output
+  std::array<Tensor, kMaxOutputs>& grads;  // by output
   std::array<Tensor, kMaxSaved>& saved;  // as saved
   std::array<Tensor, kMaxEdges> results;  // by input
   bool needs(int input) const { return node.edges[static_cast<std::size_t>(input)].node; }
 };
 
 // A region that forgets and replays: called again with the same arguments. `context` is the layer.
-using Region = Tensor (*)(Tape&, const void* context, const std::vector<Tensor>& arguments);
+struct RegionOutput {
+  Tensor result;
+  Tensor beside{};  // the second of a pair: the caller holds it until the next pair comes
+};
+using Region = RegionOutput (*)(Tape&, const void* context, const std::vector<Tensor>& arguments);
 
 // Begins a node if a gradient is wanted, saves values into it, and hands it to the output.
 class Recording {
@@ -256,9 +261,9 @@ class Tape {
   bool grad_enabled() const { return grad_enabled_; }
   void backward(Tensor loss);
   // Runs the region without keeping what it saves; saved values are recomputed when first asked for.
-  Tensor checkpoint(Region region, const void* context, std::vector<Tensor> arguments);
+  RegionOutput checkpoint(Region region, const void* context, std::vector<Tensor> arguments);
   // As the re-entrant kind does: no graph in the forward pass, a nested backward pass later.
-  Tensor checkpoint_reentrant(Region region, const void* context, std::vector<Tensor> arguments);
+  RegionOutput checkpoint_reentrant(Region region, const void* context, std::vector<Tensor> arguments);
   Tensor replay_reentrant(BackwardCall& call);  // the backward rule of that kind
   void detach_gradient(TensorData* parameter);  // zero_grad(set_to_none=True) of one parameter
 

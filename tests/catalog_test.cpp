@@ -75,6 +75,41 @@ TEST_CASE("the defaults are those of a scenario that names its model only") {
   CHECK(given.value().normalised == silent.value().normalised);
 }
 
+TEST_CASE("what is missing within peft and quantization is what the catalogue says") {
+  const Json within = Json::parse(catalog())["defaults_within"];
+  const auto normalised = [](Json peft, Json quantization) {
+    peft["target_modules"] = "all-linear";
+    quantization["load_in_4bit"] = true;
+    const Json scenario = {
+        {"model", "Qwen/Qwen3-0.6B"}, {"peft", peft}, {"quantization", quantization}};
+    const auto read = read_scenario(scenario.dump());
+    REQUIRE(read.ok());
+    return read.value().normalised;
+  };
+  CHECK(normalised(within["peft"], within["quantization"]) ==
+        normalised(Json::object(), Json::object()));
+  CHECK(within["peft"]["r"] == 8);  // peft's LoraConfig
+  CHECK(within["peft"]["target_modules"].is_null());
+  CHECK(within["quantization"]["load_in_4bit"] == false);
+}
+
+TEST_CASE("the linears of the catalogue are accepted as target_modules, and so are peft's own") {
+  const Json all = Json::parse(catalog());
+  CHECK(all["linears"].size() == all["model_types"].size());
+  for (const Json& row : all["linears"]) {
+    CAPTURE(row.dump());
+    CHECK_FALSE(row["linears"].empty());
+    for (const char* key : {"linears", "lora_targets"}) {
+      if (row[key].empty()) continue;
+      const Json scenario = {{"model", {{"model_type", row["model_type"]}}},
+                             {"peft", {{"target_modules", row[key]}}}};
+      const auto read = read_scenario(scenario.dump());
+      if (read.ok()) continue;
+      for (const Problem& problem : read.problems()) CHECK(problem.path.rfind("peft", 0) != 0);
+    }
+  }
+}
+
 TEST_CASE("the limits are those that the reading keeps") {
   const Json all = Json::parse(catalog());
   for (const Json& limit : all["limits"]) {
@@ -102,6 +137,7 @@ TEST_CASE("optimizer state per parameter is written with the letter of the legen
   const Json all = Json::parse(catalog());
   for (const Json& row : all["optimizers"]) {
     if (row["optim"] == "adamw_torch_fused") CHECK(row["bytes_per_parameter"] == "2 e");
+    if (row["optim"] == "adafactor") CHECK(row["bytes_per_parameter"].is_null());
     if (row["optim"] == "sgd")
       CHECK(row["bytes_per_parameter"] == (row["optim_args"].contains("momentum") ? "e" : "0"));
   }

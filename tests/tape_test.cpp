@@ -152,11 +152,11 @@ namespace {
 struct TwoLinears {
   ops::Linear first, second;
 };
-Tensor run_two_linears(Tape& t, const void* context, const std::vector<Tensor>& arguments) {
+RegionOutput run_two_linears(Tape& t, const void* context, const std::vector<Tensor>& arguments) {
   const TwoLinears& model = *static_cast<const TwoLinears*>(context);
   Tensor inner = ops::linear(t.as("inner"), model.first, arguments[0]);
   Tensor active = ops::silu(t.as("active"), std::move(inner));
-  return ops::linear(t.as("outer"), model.second, std::move(active));
+  return {ops::linear(t.as("outer"), model.second, std::move(active))};
 }
 
 int made(const Tape& t, const std::string& what) {
@@ -172,7 +172,7 @@ TEST_CASE("a checkpointed region keeps only its arguments and stops its replay a
   TwoLinears model{linear_of(b.weight(8, 8)), linear_of(b.weight(8, 8))};
   const double weights = b.live();
   Tensor x = b.input(4, 8);
-  Tensor y = b.t.checkpoint(run_two_linears, &model, {x});
+  Tensor y = b.t.checkpoint(run_two_linears, &model, {x}).result;
   x.reset();
   CHECK(b.live() == weights + 2 * (4 * 8 * 2) + 8519680);  // argument and result
   Tensor loss = b.sum_of(y);
@@ -191,7 +191,7 @@ TEST_CASE("a re-entrant region is replayed completely") {
   const double weights = b.live();
   Tensor x = b.input(4, 8);
   b.t.make_leaf(x);  // without an input that needs a gradient there is nothing to go back through
-  Tensor y = b.t.checkpoint_reentrant(run_two_linears, &model, {x});
+  Tensor y = b.t.checkpoint_reentrant(run_two_linears, &model, {x}).result;
   Tensor loss = b.sum_of(y);
   y.reset();
   b.t.backward(loss);

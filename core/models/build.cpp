@@ -1,5 +1,7 @@
 // Parameters in the order in which transformers makes them: the holes that construction leaves in
 // the allocator's segments are used again later.
+#include <algorithm>
+
 #include "core/models/builder.hpp"
 
 namespace ledger::models {
@@ -11,11 +13,14 @@ Tensor Builder::parameter(const char* path, Shape shape, const char* what) {
   return made;
 }
 
-void Builder::linear(ops::Linear& made, const char* path, Count in, Count out, bool bias) {
+void Builder::linear(ops::Linear& made, const char* path, Count in, Count out, bool bias,
+                     ops::Linear::Kind kind) {
   made.place = tape_.place(path);
   made.layer = tape_.current_layer();
   made.shape = tape_.shape({out, in});
-  made.weight = parameter(path, made.shape);
+  made.kind = kind;
+  const bool conv1d = kind == ops::Linear::Kind::kConv1D;
+  made.weight = parameter(path, conv1d ? tape_.shape({in, out}) : made.shape);
   if (bias) made.bias = parameter(path, tape_.shape({out}), "bias");
   model_.linears.push_back(&made);
   model_.adapted.push_back(&made.adapters);
@@ -43,6 +48,16 @@ void Builder::norm(Norm& made, const char* path, Count width, bool bias) {
   made.place = tape_.place(path);
   made.weight = parameter(path, tape_.shape({width}));
   if (bias) made.bias = parameter(path, tape_.shape({width}), "bias");
+}
+
+void Builder::layer_norm(Norm& made, const char* path, Count width) {
+  if (config().norm_weights) return norm(made, path, width, true);
+  made.place = tape_.place(path);
+}
+
+void Builder::move_last_to(std::size_t count) {
+  std::vector<Tensor>& p = model_.parameters;
+  std::rotate(p.begin() + static_cast<std::ptrdiff_t>(count), p.end() - 1, p.end());
 }
 
 void Builder::buffer(Shape shape, Dtype dtype, const char* what) {
@@ -85,11 +100,23 @@ void make_llama_layer(Builder& b, DecoderLayer& layer) {
   make_layer_norms(b, layer);
 }
 
+void make_embedding(Builder& b, Decoder& model) {
+  const DecoderConfig& c = b.config();
+  model.embed_tokens =
+      b.parameter("embed_tokens", b.tape().shape({c.vocabulary, c.embedding_width}));
+}
+
+void make_norm_and_tables(Builder& b, Decoder& model) {
+  b.norm(model.norm, "norm", b.config().hidden, b.config().norm_bias);
+  make_rotary_buffers(b.tape(), model);
+  initialise_rotary_buffers(b.tape(), model);
+}
+
 void build(Tape& t, Decoder& model, Dtype dtype) {
   model.dtype = dtype;
   Builder b(t, model, dtype);
   const DecoderConfig& c = model.config;
-  model.embed_tokens = b.parameter("embed_tokens", t.shape({c.vocabulary, c.hidden}));
+  c.blocks.make_stem(b, model);
   model.layers.resize(static_cast<std::size_t>(c.layers.value()));  // layers stay where they are
   std::int16_t index = 0;
   for (DecoderLayer& layer : model.layers) {
@@ -102,12 +129,11 @@ void build(Tape& t, Decoder& model, Dtype dtype) {
     c.blocks.make_layer(b, layer);
     if (layer.mixture.gate_up_proj.weight) model.mixtures.push_back(&layer.mixture);
   }
-  b.norm(model.norm, "norm", c.hidden);
-  make_rotary_buffers(t, model);
+  c.blocks.make_top(b, model);
   // A tied head is made too, then dropped for the embedding.
-  b.linear(model.lm_head, "lm_head", c.hidden, c.vocabulary, false);
+  b.linear(model.lm_head, "lm_head", c.embedding_width, c.vocabulary, c.head_bias);
   if (c.tied) {
-    model.parameters.pop_back();
+    model.parameters.erase(model.parameters.end() - (c.head_bias ? 2 : 1));
     model.lm_head.weight = model.embed_tokens;
   }
 }

@@ -11,13 +11,22 @@ class Builder {
 
   Tape& tape() { return tape_; }
   const DecoderConfig& config() const { return model_.config; }
+  Dtype dtype() const { return dtype_; }
 
   // Paths are literals such as "layers.*.self_attn.q_proj".
   Tensor parameter(const char* path, Shape shape, const char* what = "weight");
-  void linear(ops::Linear& made, const char* path, Count in, Count out, bool bias);
+  void linear(ops::Linear& made, const char* path, Count in, Count out, bool bias,
+              ops::Linear::Kind kind = ops::Linear::Kind::kLinear);
   void router(ops::Linear& made, const char* path, Shape shape, bool bias = false);
   void stacked(ops::Stacked& made, const char* path, Shape shape);
   void norm(Norm& made, const char* path, Count width, bool bias = false);
+  // model.parameters() names a module's own parameters before those of the modules in it: puts the
+  // one made last where `count` parameters stood before.
+  std::size_t parameter_count() const { return model_.parameters.size(); }
+  void move_last_to(std::size_t count);
+  // With weight and bias, or neither.
+  void layer_norm(Norm& made, const char* path, Count width);
+  // In the order of model.buffers.
   void buffer(Shape shape, Dtype dtype, const char* what);
 
  private:

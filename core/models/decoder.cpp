@@ -7,14 +7,17 @@ namespace ledger::models {
 namespace {
 
 // A layer as checkpointing calls it.
-Tensor run_layer(Tape& t, const void* context, const std::vector<Tensor>& arguments) {
+RegionOutput run_layer(Tape& t, const void* context, const std::vector<Tensor>& arguments) {
   const DecoderLayer& layer = *static_cast<const DecoderLayer*>(context);
   const Within here(t, layer.place, layer.index);
-  return layer.model->config.blocks.layer(
-      t, layer, {arguments[0], arguments[1], arguments[2], arguments[3], arguments[4]});
+  const LayerInputs in{arguments[0], arguments[1], arguments[2],
+                       arguments[3], arguments[4], arguments[5]};
+  const Blocks& blocks = layer.model->config.blocks;
+  if (blocks.layer_with_weights) return blocks.layer_with_weights(t, layer, in);
+  return {blocks.layer(t, layer, in)};
 }
 
-Tensor through_layer(Tape& t, const Decoder& model, const DecoderLayer& layer,
+RegionOutput through_layer(Tape& t, const Decoder& model, const DecoderLayer& layer,
                      std::vector<Tensor> arguments) {
   switch (model.options.checkpointing) {
     case RunOptions::Checkpointing::kOff: break;
@@ -26,49 +29,62 @@ Tensor through_layer(Tape& t, const Decoder& model, const DecoderLayer& layer,
   return run_layer(t, &layer, arguments);
 }
 
-struct Masks {
-  Tensor full, windowed;
-};
-
-Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Tensor& padding) {
-  const DecoderConfig& c = model.config;
-  bool some_full = c.always_full_mask, some_windowed = c.always_windowed_mask;
-  for (const bool windowed : c.windowed) (windowed ? some_windowed : some_full) = true;
-  Masks masks;
-  const bool eager = model.options.eager;
-  if (some_full) masks.full = causal_mask(t, embedded, padding, MaskKind::kFull, 0, eager);
-  if (some_windowed) {
-    masks.windowed = causal_mask(t, embedded, padding, MaskKind::kWindowed, c.window, eager);
-  }
-  return masks;
-}
-
 Tensor body(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
   const DecoderConfig& c = model.config;
-  const Count length = ids.dim(1);
-  Tensor embedded = c.blocks.embed(t, model, ids);
-  if (model.options.input_gradients) t.make_leaf(embedded);
-  Tensor range = t.make(t.shape({1, length}), Dtype::kInt64, "position ids", Role::kInput);
-  Tensor positions = t.make(t.shape({1, length}), Dtype::kInt64, "position ids", Role::kInput);
-  range.reset();
-  Masks masks = make_masks(t, model, embedded, padding);
-  RotaryTables tables = rotary_tables(t, length, c.rotary_width, embedded.dtype());
-
-  Tensor hidden = embedded;
+  Prepared at = c.blocks.prepare(t, model, ids, padding);
+  Tensor hidden = std::move(at.hidden);
+  RegionOutput output;
   for (const DecoderLayer& layer : model.layers) {
     const bool windowed = c.windowed[static_cast<std::size_t>(layer.index)];
-    hidden = through_layer(
-        t, model, layer,
-        {hidden, tables.cos, tables.sin, windowed ? masks.windowed : masks.full, positions});
+    const RotaryTables& tables = windowed && at.local_tables.cos ? at.local_tables : at.tables;
+    output = through_layer(t, model, layer,
+                           {hidden, tables.cos, tables.sin,
+                            windowed ? at.masks.windowed : at.masks.full, at.positions, at.alibi});
+    hidden = std::move(output.result);
   }
-  return c.blocks.norm(t, model.norm, std::move(hidden));
+  return c.blocks.finish(t, model, std::move(hidden));
 }
 
 }  // namespace
 
 Tensor embed_tokens(Tape& t, const Decoder& model, const Tensor& ids) {
   const Within here(t, t.place("embed_tokens"));
-  return ops::embedding(t, ids, model.embed_tokens);
+  Tensor embedded = ops::embedding(t, ids, model.embed_tokens);
+  if (model.options.input_gradients) t.make_leaf(embedded);
+  return embedded;
+}
+
+Tensor position_ids(Tape& t, Count length) {
+  Tensor range = t.make(t.shape({1, length}), Dtype::kInt64, "position ids", Role::kInput);
+  return t.make(t.shape({1, length}), Dtype::kInt64, "position ids", Role::kInput);
+}
+
+Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Tensor& padding) {
+  const DecoderConfig& c = model.config;
+  bool some_full = c.always_full_mask, some_windowed = c.always_windowed_mask;
+  for (const bool windowed : c.windowed) (windowed ? some_windowed : some_full) = true;
+  Masks masks;
+  MaskRequest request{false, 0, model.options.eager, c.masks_test_packing, c.mask_always_made};
+  if (some_full) masks.full = causal_mask(t, embedded, padding, request);
+  request.windowed = true;
+  request.window = c.window;
+  if (some_windowed) masks.windowed = causal_mask(t, embedded, padding, request);
+  return masks;
+}
+
+Prepared prepare_decoder(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+  const DecoderConfig& c = model.config;
+  Prepared at;
+  at.embedded = c.blocks.embed(t, model, ids);
+  at.positions = position_ids(t, ids.dim(1));
+  at.masks = make_masks(t, model, at.embedded, padding);
+  at.hidden = at.embedded;
+  at.tables = c.blocks.tables(t, ids.dim(1), c.rotary_width, at.embedded.dtype());
+  return at;
+}
+
+Tensor final_norm(Tape& t, const Decoder& model, Tensor hidden) {
+  return model.config.blocks.norm(t, model.norm, std::move(hidden));
 }
 
 Tensor project_logits(Tape& t, const Decoder& model, Tensor hidden) {

@@ -10,15 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/models/blocks.hpp"
 #include "core/ops/grouped.hpp"
 #include "core/ops/linear.hpp"
 #include "core/tape.hpp"
 
 namespace ledger::models {
-
-struct Decoder;
-struct DecoderLayer;
-class Builder;
 
 // How the run wants the model to be computed.
 struct RunOptions {
@@ -38,6 +35,7 @@ struct Attention {
   ops::Linear q_proj, k_proj, v_proj, o_proj;
   ops::Linear qkv_proj;      // where one matrix makes all three
   Norm q_norm, k_norm;       // absent where the architecture has none
+  Tensor sinks;              // [H], where a head can look away
   std::uint32_t place = 0;
 };
 
@@ -47,10 +45,17 @@ struct Mlp {
   std::uint32_t place = 0;
 };
 
+// Attention whose queries, keys and values are expanded from latents (MLA).
+struct LatentAttention {
+  ops::Linear q_a_proj, q_b_proj, kv_a_proj, kv_b_proj;
+  Norm q_a_layernorm, kv_a_layernorm;
+};
+
 // A mixture of experts: a router that chooses, the experts' weights stacked, and where the
 // architecture has one an expert that sees every token.
 struct Mixture {
   ops::Linear router;
+  Tensor correction;  // e_score_correction_bias, a buffer
   ops::Stacked gate_up_proj, down_proj;
   Tensor gate_up_bias, down_bias;
   Mlp shared_expert;
@@ -63,56 +68,19 @@ struct DecoderLayer {
   std::int16_t index = 0;
   Attention self_attn;
   Mlp mlp;
+  LatentAttention latent;  // beside self_attn's o_proj, where the architecture has it
   Mixture mixture;  // in place of the mlp, where the layer is sparse
   Norm input_layernorm, post_attention_layernorm;
   Norm pre_feedforward_layernorm, post_feedforward_layernorm;  // gemma's
   std::uint32_t place = 0;
 };
 
-// What a layer is called with besides its hidden states.
-struct LayerInputs {
-  Tensor hidden, cos, sin, mask, positions;
-};
-
-struct QueryKeyValue {
-  Tensor q, k, v;  // [B,H or H_kv,T,d_h]
-};
-struct Rotated {
-  Tensor q, k;
-};
-struct AttentionOutput {
-  Tensor output;   // [B,T,d]
-  Tensor weights;  // only where attention is written out; the layer holds it to its end
-};
-
-// What a router answers for tokens [N,d].
-struct Routing {
-  Tensor logits;   // [N,E], held until the mixture is done
-  Tensor weights;  // [N,k]
-  Tensor experts;  // [N,k], their indices
-};
-
-Tensor rms_norm(Tape& t, const Norm& norm, Tensor x);
-void make_llama_layer(Builder& b, DecoderLayer& layer);
-Tensor llama_layer(Tape& t, const DecoderLayer& layer, const LayerInputs& in);
-QueryKeyValue project_heads(Tape& t, const DecoderLayer& layer, Tensor x);
-Rotated apply_rotary(Tape& t, Tensor q, Tensor k, Tensor cos, Tensor sin);
-Tensor gated_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x);
-Tensor gated_mlp(Tape& t, const DecoderLayer& layer, const Mlp& mlp, Tensor x);
-Tensor embed_tokens(Tape& t, const Decoder& model, const Tensor& ids);
-Tensor project_logits(Tape& t, const Decoder& model, Tensor hidden);
-
-// The parts in which architectures differ, llama's unless an architecture brings its own.
-struct Blocks {
-  void (*make_layer)(Builder&, DecoderLayer&) = make_llama_layer;
-  Tensor (*norm)(Tape&, const Norm&, Tensor) = rms_norm;
-  Tensor (*layer)(Tape&, const DecoderLayer&, const LayerInputs&) = llama_layer;
-  QueryKeyValue (*project)(Tape&, const DecoderLayer&, Tensor) = project_heads;
-  Rotated (*rotate)(Tape&, Tensor, Tensor, Tensor, Tensor) = apply_rotary;
-  Tensor (*activation)(Tape&, Tensor);  // of the feed-forward; SiLU unless set
-  Tensor (*feed_forward)(Tape&, const DecoderLayer&, Tensor) = gated_feed_forward;
-  Tensor (*embed)(Tape&, const Decoder&, const Tensor& ids) = embed_tokens;
-  Tensor (*head)(Tape&, const Decoder&, Tensor hidden) = project_logits;
+// Widths of a latent attention.
+struct LatentConfig {
+  Count query_rank = 0, key_value_rank = 0;  // r_q (0: queries have no latent), r_kv
+  Count plain_width = 0, rotated_width = 0;  // of a query or key head
+  Count value_width = 0;                     // of a value head
+  bool bias = false;
 };
 
 // Under which names peft's LoRA targets reach a mixture's parameters.
@@ -128,28 +96,59 @@ struct MixtureConfig {
   Count experts = 0, chosen = 0;  // E, k
   Count feed_forward = 0;         // of one expert
   Count shared_feed_forward = 0;  // of the expert that sees every token; 0 for none
+  bool shared_gate = false;       // a sigmoid weighs that expert
   bool router_first = true;       // made before the experts
+  Count groups = 1, chosen_groups = 1;  // experts are chosen from the best groups only
+  bool group_limited = false;     // whether groups are chosen at all
+  bool corrected = false;         // the router has an e_score_correction_bias
+  bool correction_in_32_bit = false;
   bool normalised = false;        // the chosen weights are divided by their sum
   ExpertTargets targets = ExpertTargets::kNone;
+  bool input_first = false;       // the experts' weights lie [E,in,out]
+  bool expert_bias = false;
+  // Of gate and up in one tensor; the two halves unless set.
+  Tensor (*gate)(Tape&, const DecoderLayer&, const Tensor& gate_up) = nullptr;
   std::vector<bool> sparse;       // by layer; others have a plain feed-forward
   Routing (*route)(Tape&, const DecoderLayer&, const Tensor& rows) = nullptr;
 };
 
 // Sizes as counts with their letters, and the switches in which architectures differ.
 struct DecoderConfig {
-  Count hidden, layers, heads, key_value_heads, head_width, feed_forward, vocabulary;
-  Count rotary_width;               // of a head, as far as it is rotated
-  std::string rope_type;            // "default", "llama3", "yarn", "linear"
+  Count hidden, embedding_width, layers, heads, key_value_heads, head_width, feed_forward,
+      vocabulary;
+  Count learned_positions = 0;  // rows of their table
+  Count rotary_width;           // of a head, as far as it is rotated
+  std::string rope_type;        // "default", "llama3", "yarn", "linear"
   bool query_key_value_bias = false;
   bool output_bias = false;
   bool mlp_bias = false;
-  bool query_key_norm = false;      // on each head
+  bool query_key_norm = false;       // on each head
+  bool alibi = false;                // falcon: in place of rotation
+  bool grouped_heads = false;        // falcon: some keys and values, spread over all heads
+  int norms_in_parallel = 1;         // falcon: attention and feed-forward share a norm, or not
+  bool residual_after_norm = false;  // the residual is taken from the norm's output
+  bool norm_first = true;            // before each block, not after it
+  bool final_norm = true;
+  bool norm_weights = true;  // layer norms have weights and biases
+  bool norm_bias = false;    // norms are layer norms with a bias
   bool tied = false;
-  Count window = 0;                 // tokens; 0 for none
-  std::vector<bool> windowed;       // by layer: attention looks back on the window only
-  bool always_full_mask = false;    // the full mask is made even where no layer uses it
+  bool head_bias = false;
+  bool attention_dropout = false;  // on attention weights; these four: of a probability above 0
+  bool output_dropout = false;     // on what attention puts out, inside of it
+  bool residual_dropout = false;   // on what is added to the residual stream
+  bool embedding_dropout = false;
+  bool parallel_residual = false;  // attention and feed-forward read the same hidden states
+  bool score_cap = false;          // scores go through cap · tanh(score / cap)
+  bool logit_cap = false;          // and so do logits
+  Count window = 0;                // tokens; 0 for none
+  std::vector<bool> windowed;      // by layer: attention looks back on the window only
+  bool mask_always_made = false;   // also where the kernel would know causality
+  bool always_full_mask = false;   // the full mask is made even where no layer uses it
   bool always_windowed_mask = false;
-  std::vector<bool> rotated;        // by layer: queries and keys are rotated
+  bool masks_test_packing = true;         // the model hands its positions on to the mask
+  bool windows_rotate_otherwise = false;  // windowed layers have tables of their own
+  std::vector<bool> rotated;              // by layer: queries and keys are rotated
+  LatentConfig latent;
   MixtureConfig mixture;
   Blocks blocks;
 };
@@ -157,18 +156,21 @@ struct DecoderConfig {
 struct Decoder {
   DecoderConfig config;
   RunOptions options;
-  Dtype dtype = Dtype::kBFloat16;     // of the weights as they are loaded
+  Dtype dtype = Dtype::kBFloat16;  // of the weights as they are loaded
   Tensor embed_tokens;
+  Tensor embed_positions;  // of learned positions, else absent
+  Norm embedding_norm;
+  ops::Linear project_in, project_out;  // where the embedding is not as wide as the layers
   std::vector<DecoderLayer> layers;
   Norm norm;
-  std::vector<Tensor> buffers;        // inverse frequencies of the rotary embedding
+  std::vector<Tensor> buffers;  // inverse frequencies of the rotary embedding
   ops::Linear lm_head;
   std::vector<Tensor> parameters;     // in the order of model.parameters()
   std::vector<ops::Linear*> linears;  // in the order of model.named_modules()
   std::vector<Mixture*> mixtures;     // in the order of the layers
   // Where adapters can be, in the order of model.modules().
   std::vector<std::vector<ops::Adapter>*> adapted;
-  Tensor shared_code;                 // of nested 4-bit scales, one for the whole process
+  Tensor shared_code;  // of nested 4-bit scales, one for the whole process
 };
 
 struct Output {
@@ -192,22 +194,16 @@ void build(Tape& t, Decoder& model, Dtype dtype);
 // Logits and loss for ids [B,T], with or without an attention_mask [B,T].
 Output forward(Tape& t, const Decoder& model, Tensor input_ids, Tensor attention_mask);
 
+// Pairs of entries rotated as (a cos - b sin, b cos + a sin), then joined.
+Tensor rotate_pairs(Tape& t, const Tensor& first, const Tensor& second, const Tensor& cos,
+                    const Tensor& sin, const char* what);
+// Rotates only `partial_rotary_factor` of each head's width.
+void rotate_partly(DecoderConfig& c, const ModelConfig& config, Workings& workings);
+
 // The sizes that all architectures share, with their letters.
 DecoderConfig common_config(const ModelConfig& config, Workings& workings);
 
-// -- parts of a forward pass that are the same everywhere
-AttentionOutput attention(Tape& t, const DecoderLayer& layer, const LayerInputs& in, Tensor hidden);
-struct RotaryTables {
-  Tensor cos, sin;
-};
-RotaryTables rotary_tables(Tape& t, Count length, Count width, Dtype dtype);
-// Inverse frequencies, computed twice at construction.
-void make_rotary_buffers(Tape& t, Decoder& model);
-// The causal mask that the model hands to its layers; absent where the kernel knows causality.
-// `padding`: the attention_mask [B,T] that came with the ids, or absent.
-// A windowed mask is made where the window is not longer than the sequence, so with 0 too.
-enum class MaskKind : std::uint8_t { kFull, kWindowed };
-Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding, MaskKind kind,
-                   Count window, bool eager);
+// The rotated width of a head where `partial_rotary_factor` is below one.
+Count partial_width(const ModelConfig& config, const DecoderConfig& c, Workings& workings);
 
 }  // namespace ledger::models

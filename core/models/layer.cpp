@@ -5,32 +5,18 @@
 #include "core/ops/cast.hpp"
 #include "core/ops/elementwise.hpp"
 #include "core/ops/layout.hpp"
+#include "core/ops/norm.hpp"
 
 namespace ledger::models {
 namespace {
 
-AttentionOutput eager_attention(Tape& t, const DecoderConfig& c, Tensor q, Tensor k, Tensor v,
-                                Tensor mask) {
-  Tensor key_states = ops::repeat_heads(t, k, c.heads);
-  Tensor value_states = ops::repeat_heads(t, v, c.heads);
-  Tensor product = ops::batched_product(t.as("attention scores"), q, key_states, true);
-  Tensor weights = ops::mul_constant(t.as("attention scores, scaled"), std::move(product));
-  if (mask) weights = ops::add(t.as("attention scores, masked"), weights, mask);
-  Tensor wide = ops::softmax_float32(t, weights);
-  weights = ops::to(t.as("attention weights"), std::move(wide), q.dtype());
-  Tensor attended = ops::batched_product(t.as("attention output"), weights, value_states, false);
-  Tensor turned = ops::transpose(t, std::move(attended));
-  Tensor output = ops::contiguous(t, std::move(turned));
-  return {std::move(output), std::move(weights)};
-}
-
-Tensor fused_attention(Tape& t, const DecoderConfig& c, Tensor q, Tensor k, Tensor v,
-                       Tensor mask) {
+Tensor fused_attention(Tape& t, const DecoderConfig& c, Tensor q, Tensor k, Tensor v, Tensor mask) {
   // Grouped heads reach the kernel as they are, unless a mask or wide heads forbid it.
   const bool repeats = mask || c.head_width.value() > 256;
   Tensor key_states = repeats ? ops::repeat_heads(t, k, c.heads) : k;
   Tensor value_states = repeats ? ops::repeat_heads(t, v, c.heads) : v;
-  Tensor attended = ops::scaled_dot_product_attention(t, q, key_states, value_states, mask);
+  Tensor attended =
+      ops::scaled_dot_product_attention(t, q, key_states, value_states, mask, c.attention_dropout);
   Tensor turned = ops::transpose(t, std::move(attended));
   return ops::contiguous(t, std::move(turned));
 }
@@ -45,6 +31,23 @@ Tensor heads_of(Tape& t, const ops::Linear& projection, const Norm& norm, const 
 
 }  // namespace
 
+AttentionOutput eager_attention(Tape& t, const DecoderConfig& c, Tensor q, Tensor k, Tensor v,
+                                Tensor mask) {
+  Tensor key_states = ops::repeat_heads(t, k, c.heads);
+  Tensor value_states = ops::repeat_heads(t, v, c.heads);
+  Tensor product = ops::batched_product(t.as("attention scores"), q, key_states, true);
+  Tensor weights = ops::mul_constant(t.as("attention scores, scaled"), std::move(product));
+  if (c.score_cap) weights = ops::soft_cap(t, std::move(weights));
+  if (mask) weights = ops::add(t.as("attention scores, masked"), weights, mask);
+  Tensor wide = ops::softmax_float32(t, weights);
+  weights = ops::to(t.as("attention weights"), std::move(wide), q.dtype());
+  if (c.attention_dropout) weights = ops::dropout(t.as("attention weights, dropped out"), weights);
+  Tensor attended = ops::batched_product(t.as("attention output"), weights, value_states, false);
+  Tensor turned = ops::transpose(t, std::move(attended));
+  Tensor output = ops::contiguous(t, std::move(turned));
+  return {std::move(output), std::move(weights)};
+}
+
 Tensor rms_norm(Tape& t, const Norm& norm, Tensor x) {
   const Within here(t, norm.place);
   const Dtype dtype = x.dtype();
@@ -58,6 +61,16 @@ Tensor rms_norm(Tape& t, const Norm& norm, Tensor x) {
   return ops::mul(t.as("norm's output"), norm.weight, std::move(narrow));
 }
 
+Tensor layer_norm(Tape& t, const Norm& norm, Tensor x) {
+  const Within here(t, norm.place);
+  return ops::layer_norm(t, x, norm.weight, norm.bias);
+}
+
+Tensor into_heads(Tape& t, Tensor x, Count heads, Count width) {
+  Tensor split = ops::split_heads(t, std::move(x), heads, width);
+  return ops::transpose(t, std::move(split));
+}
+
 QueryKeyValue project_heads(Tape& t, const DecoderLayer& layer, Tensor x) {
   const Attention& a = layer.self_attn;
   const DecoderConfig& c = layer.model->config;
@@ -67,24 +80,28 @@ QueryKeyValue project_heads(Tape& t, const DecoderLayer& layer, Tensor x) {
   return {std::move(q), std::move(k), std::move(v)};
 }
 
+AttentionOutput attend(Tape& t, const DecoderLayer& layer, Tensor q, Tensor k, Tensor v,
+                       Tensor mask) {
+  const DecoderConfig& c = layer.model->config;
+  if (layer.model->options.eager) return c.blocks.eager(t, c, q, k, v, mask);
+  return {fused_attention(t, c, q, k, v, mask), {}};
+}
+
 AttentionOutput attention(Tape& t, const DecoderLayer& layer, const LayerInputs& in,
                           Tensor hidden) {
   const DecoderConfig& c = layer.model->config;
   const Within here(t, layer.self_attn.place);
   QueryKeyValue states = c.blocks.project(t, layer, hidden);
+  Rotated rotated;
   if (c.rotated[static_cast<std::size_t>(layer.index)]) {
-    Rotated rotated = c.blocks.rotate(t, states.q, states.k, in.cos, in.sin);
+    rotated = c.blocks.rotate(t, states.q, states.k, in.cos, in.sin);
     states.q = std::move(rotated.q);
     states.k = std::move(rotated.k);
   }
-  AttentionOutput result;
-  if (layer.model->options.eager) {
-    result = eager_attention(t, c, states.q, states.k, states.v, in.mask);
-  } else {
-    result.output = fused_attention(t, c, states.q, states.k, states.v, in.mask);
-  }
+  AttentionOutput result = c.blocks.attend(t, layer, states.q, states.k, states.v, in.mask);
   result.output = ops::merge_heads(t, std::move(result.output));
   result.output = ops::linear(t.as("attention projected"), layer.self_attn.o_proj, result.output);
+  if (c.output_dropout) result.output = ops::dropout(t, result.output);
   return result;
 }
 
@@ -95,17 +112,27 @@ Tensor gated_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x) {
 Tensor gated_mlp(Tape& t, const DecoderLayer& layer, const Mlp& mlp, Tensor x) {
   const Within here(t, mlp.place);
   Tensor gate = ops::linear(t.as("gate"), mlp.gate_proj, x);
-  Tensor activated = layer.model->config.blocks.activation(t.as("gate, activated"), std::move(gate));
+  Tensor activated =
+      layer.model->config.blocks.activation(t.as("gate, activated"), std::move(gate));
   Tensor up = ops::linear(t.as("up"), mlp.up_proj, x);
   Tensor product = ops::mul(t.as("activated gate times up"), std::move(activated), std::move(up));
   return ops::linear(t.as("down"), mlp.down_proj, std::move(product));
+}
+
+// Two matrices without a gate.
+Tensor feed_forward(Tape& t, const DecoderLayer& layer, Tensor x) {
+  const Mlp& mlp = layer.mlp;
+  const Within here(t, mlp.place);
+  Tensor hidden = ops::linear(t.as("up"), mlp.up_proj, x);
+  hidden = layer.model->config.blocks.activation(t.as("activated"), hidden);
+  return ops::linear(t.as("down"), mlp.down_proj, hidden);
 }
 
 Tensor llama_layer(Tape& t, const DecoderLayer& layer, const LayerInputs& in) {
   const Blocks& blocks = layer.model->config.blocks;
   Tensor residual = in.hidden;
   Tensor hidden = blocks.norm(t, layer.input_layernorm, residual);
-  AttentionOutput attended = attention(t, layer, in, hidden);
+  AttentionOutput attended = blocks.attention(t, layer, in, hidden);
   hidden = std::move(attended.output);
   hidden = ops::add(t.as("residual stream"), residual, hidden);
   residual = hidden;

@@ -76,20 +76,21 @@ Tensor padding_of_keys(Tape& t, Count batch, Count length) {
 
 }  // namespace
 
-Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding, MaskKind kind,
-                   Count window, bool eager) {
+Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding,
+                   const MaskRequest& request) {
   const Within here(t, t.place("causal_mask"), -1);
   const NoGrad no_grad(t);
   const Count batch = embedded.dim(0), length = embedded.dim(1);
-  const bool windowed = kind == MaskKind::kWindowed;
-  const bool window_in_force = windowed && length.value() >= window.value();
+  const bool windowed = request.windowed, eager = request.eager;
+  const bool window_in_force = windowed && length.value() >= request.window.value();
+  const bool may_be_left_out = !eager && !window_in_force && !request.always;
   Tensor counts;
   if (padding) {
     counts = t.output(padding.shape(), Dtype::kBool, "attention mask as truth values");
-    if (!eager && !window_in_force) test_for_full_mask(t, batch * length);
+    if (may_be_left_out) test_for_full_mask(t, batch * length);
   } else {
-    test_for_packing(t, batch, length);
-    if (!eager && !window_in_force) return Tensor();
+    if (request.tests_packing) test_for_packing(t, batch, length);
+    if (may_be_left_out) return Tensor();
   }
 
   Tensor batch_range = t.bytes(Count(8) * batch, "positions of the batch");

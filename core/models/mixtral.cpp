@@ -12,13 +12,15 @@ namespace {
 Routing route(Tape& t, const DecoderLayer& layer, const Tensor& rows) {
   const ops::Linear& router = layer.mixture.router;
   const Within here(t, router.place);
+  const Tensor update = ops::weight_update(t, router);
   Tensor hidden = ops::reshape(t, rows, rows.shape());
-  const ops::Updated updated = ops::updated_weight(t, router);
-  Tensor logits = ops::matrix_product(t.as("router logits"), hidden, updated.weight, {});
+  const Tensor weight = ops::updated_weight(t, router, update);
+  Tensor logits = ops::matrix_product(t.as("router logits"), hidden, weight, {});
   Tensor wide = ops::to(t.as("router logits in 32 bit"), logits, Dtype::kFloat32);
   Tensor probabilities = ops::softmax_float32(t, std::move(wide), "router probabilities");
   ops::TopK chosen = ops::top_k(t, probabilities, layer.model->config.mixture.chosen);
-  Tensor weights = ops::normalise_rows(t, std::move(chosen.values));
+  Tensor sums = ops::sum_rows(t, chosen.values);
+  Tensor weights = ops::divide_rows(t, std::move(chosen.values), std::move(sums));
   return {std::move(logits), std::move(weights), std::move(chosen.indices)};
 }
 

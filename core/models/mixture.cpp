@@ -32,6 +32,11 @@ Tensor gated(Tape& t, const DecoderLayer& layer, const Tensor& gate_up) {
   return ops::mul(t.as("experts' activated gate times up"), std::move(activated), halves.second);
 }
 
+// The bias of each row's expert; absent without biases.
+Tensor biases_of(Tape& t, const Tensor& biases, const Tensor& expert_ids) {
+  return biases ? ops::gather_rows(t.as("bias of each row"), biases, expert_ids) : Tensor();
+}
+
 }  // namespace
 
 MixtureConfig mixture_config(const DecoderConfig& c, const ModelConfig& config, Workings& w,
@@ -42,6 +47,7 @@ MixtureConfig mixture_config(const DecoderConfig& c, const ModelConfig& config, 
   m.feed_forward = w.letter(Letter::f_e, config.number(width));
   m.sparse.assign(c.windowed.size(), true);
   m.route = softmax_router;
+  m.gate = gated;
   return m;
 }
 
@@ -57,9 +63,20 @@ void sparse_by_step(MixtureConfig& m, const ModelConfig& config) {
   }
 }
 
+void dense_first(MixtureConfig& m, const ModelConfig& config) {
+  const double dense = config.number("first_k_dense_replace");
+  for (std::size_t i = 0; i < m.sparse.size(); ++i) m.sparse[i] = static_cast<double>(i) >= dense;
+}
+
 void make_router(Builder& b, DecoderLayer& layer, const char* path) {
   const DecoderConfig& c = b.config();
   b.router(layer.mixture.router, path, b.tape().shape({c.mixture.experts, c.hidden}));
+  if (c.mixture.corrected) {
+    const Within here(b.tape(), b.tape().place(path));
+    const Dtype dtype = c.mixture.correction_in_32_bit ? Dtype::kFloat32 : b.dtype();
+    layer.mixture.correction = b.tape().make(b.tape().shape({c.mixture.experts}), dtype,
+                                             "correction of the scores", Role::kBuffer);
+  }
 }
 
 void make_experts(Builder& b, DecoderLayer& layer) {
@@ -70,6 +87,16 @@ void make_experts(Builder& b, DecoderLayer& layer) {
             t.shape({m.experts, Count(2) * m.feed_forward, c.hidden}));
   b.stacked(layer.mixture.down_proj, "layers.*.mlp.experts.down_proj",
             t.shape({m.experts, c.hidden, m.feed_forward}));
+}
+
+void make_shared_experts(Builder& b, DecoderLayer& layer) {
+  const DecoderConfig& c = b.config();
+  const Count width = c.mixture.shared_feed_forward;
+  Mlp& mlp = layer.mixture.shared_expert;
+  mlp.place = b.tape().place("layers.*.mlp.shared_experts");
+  b.linear(mlp.gate_proj, "layers.*.mlp.shared_experts.gate_proj", c.hidden, width, c.mlp_bias);
+  b.linear(mlp.up_proj, "layers.*.mlp.shared_experts.up_proj", c.hidden, width, c.mlp_bias);
+  b.linear(mlp.down_proj, "layers.*.mlp.shared_experts.down_proj", width, c.hidden, c.mlp_bias);
 }
 
 void make_shared_expert(Builder& b, DecoderLayer& layer) {
@@ -90,25 +117,30 @@ void make_mixture_layer(Builder& b, DecoderLayer& layer) {
 }
 
 void make_feed_forward(Builder& b, DecoderLayer& layer) {
-  const MixtureConfig& m = mixture_of(layer);
-  if (!is_sparse(layer)) return make_mlp(b, layer);
+  const MixtureConfig& m = b.config().mixture;
+  if (!m.sparse[static_cast<std::size_t>(layer.index)]) return make_mlp(b, layer);
   if (m.router_first) make_router(b, layer, "layers.*.mlp.gate");
   make_experts(b, layer);
   if (!m.router_first) make_router(b, layer, "layers.*.mlp.gate");
-  if (m.shared_feed_forward.value() > 0) make_shared_expert(b, layer);
+  if (m.shared_feed_forward.value() == 0) return;
+  m.shared_gate ? make_shared_expert(b, layer) : make_shared_experts(b, layer);
 }
 
 Routing softmax_router(Tape& t, const DecoderLayer& layer, const Tensor& rows) {
   const ops::Linear& router = layer.mixture.router;
   const MixtureConfig& m = mixture_of(layer);
   const Within here(t, router.place);
+  const Tensor update = ops::weight_update(t, router);
   Tensor hidden = ops::reshape(t, rows, rows.shape());
-  const ops::Updated updated = ops::updated_weight(t, router);
-  Tensor logits = ops::matrix_product(t.as("router logits"), hidden, updated.weight, router.bias);
+  const Tensor weight = ops::updated_weight(t, router, update);
+  Tensor logits = ops::matrix_product(t.as("router logits"), hidden, weight, router.bias);
   Tensor probabilities = ops::softmax_float32(t, logits, "router probabilities");
   ops::TopK chosen = ops::top_k(t, probabilities, m.chosen);
   Tensor weights = std::move(chosen.values);
-  if (m.normalised) weights = ops::normalise_rows(t, weights);
+  if (m.normalised) {
+    Tensor sums = ops::sum_rows(t, weights);
+    weights = ops::divide_rows(t, weights, std::move(sums));
+  }
   weights = ops::to(t.as("weights of the chosen experts"), weights, logits.dtype());
   return {std::move(logits), std::move(weights), std::move(chosen.indices)};
 }
@@ -133,11 +165,15 @@ Tensor experts_forward(Tape& t, const DecoderLayer& layer, const Tensor& rows,
   Tensor offsets = ops::running_sum(t, counts);
 
   Tensor gate_up = ops::updated_weight(t, mixture.gate_up_proj, gate_up_factors);
+  Tensor biases = biases_of(t, mixture.gate_up_bias, sorted.values);
   Tensor projected =
-      ops::grouped_product(t.as("experts' gate and up"), selected, gate_up, false, offsets);
-  projected = gated(t, layer, projected);
+      ops::grouped_product(t.as("experts' gate and up"), selected, gate_up, m.input_first, offsets);
+  if (biases) projected = ops::add_in_place(t, projected, biases);
+  projected = m.gate(t, layer, projected);
   Tensor down = ops::updated_weight(t, mixture.down_proj, down_factors);
-  projected = ops::grouped_product(t.as("experts' down"), projected, down, false, offsets);
+  biases = biases_of(t, mixture.down_bias, sorted.values);
+  projected = ops::grouped_product(t.as("experts' down"), projected, down, m.input_first, offsets);
+  if (biases) projected = ops::add_in_place(t, projected, biases);
   Tensor column = ops::reshape(t, selected_weights, t.shape({picked, 1}));
   Tensor weighted = ops::mul(t.as("experts' output, weighted"), projected, std::move(column));
   Tensor inverse = ops::inverse_permutation(t, sorted.order);
@@ -153,6 +189,17 @@ Tensor routed_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x) {
   Routing routing = mixture_of(layer).route(t, layer, rows);
   Tensor sum = experts_forward(t, layer, rows, routing);
   return ops::reshape(t, std::move(sum), x.shape());
+}
+
+Tensor shared_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x) {
+  if (!is_sparse(layer)) return gated_feed_forward(t, layer, std::move(x));
+  const Within here(t, layer.mixture.place);
+  Routing routing = mixture_of(layer).route(t, layer, x);
+  Tensor rows = as_rows(t, x);
+  Tensor sum = experts_forward(t, layer, rows, routing);
+  rows = ops::reshape(t, std::move(sum), x.shape());
+  Tensor shared = gated_mlp(t, layer, layer.mixture.shared_expert, x);
+  return ops::add(t.as("experts and shared experts"), rows, std::move(shared));
 }
 
 Tensor gated_shared_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x) {

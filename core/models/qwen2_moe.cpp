@@ -23,6 +23,7 @@ DecoderConfig configure_qwen2_moe(const ModelConfig& config, Workings& workings)
   c.mixture.normalised = config.flag("norm_topk_prob");
   c.mixture.shared_feed_forward =
       workings.named("f_s", config.number("shared_expert_intermediate_size"));
+  c.mixture.shared_gate = true;
   sparse_by_step(c.mixture, config);
   c.blocks.make_layer = make_mixture_layer;
   c.blocks.feed_forward = gated_shared_feed_forward;

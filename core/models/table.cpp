@@ -1,24 +1,55 @@
 // The table of architectures, and what their configurations have in common.
+#include <cmath>
+
 #include "core/models/decoder.hpp"
 #include "core/ops/activation.hpp"
 #include "core/ops/elementwise.hpp"
 
 namespace ledger::models {
 
+DecoderConfig configure_bloom(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_falcon(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_gemma(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_gemma2(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_gemma3_text(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_gpt2(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_gpt_neox(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_granite(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_llama(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_mistral(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_olmo2(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_opt(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_phi(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_phi3(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_qwen2(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_qwen3(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_smollm3(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_stablelm(const ModelConfig& config, Workings& workings);
 
 DecoderConfig configure_olmoe(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_qwen3_moe(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_mixtral(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_qwen2_moe(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_deepseek_v2(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_deepseek_v3(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_glm4_moe(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_gpt_oss(const ModelConfig& config, Workings& workings);
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> table = {
+      {"bloom", configure_bloom},
+      {"falcon", configure_falcon},
+      {"gemma", configure_gemma},
+      {"gemma2", configure_gemma2},
+      {"gemma3_text", configure_gemma3_text},
+      {"gpt2", configure_gpt2},
+      {"gpt_neox", configure_gpt_neox},
+      {"granite", configure_granite},
       {"llama", configure_llama},
       {"mistral", configure_mistral},
+      {"olmo2", configure_olmo2},
+      {"opt", configure_opt},
+      {"phi", configure_phi},
+      {"phi3", configure_phi3},
       {"qwen2", configure_qwen2},
       {"qwen3", configure_qwen3},
       {"smollm3", configure_smollm3},
@@ -26,6 +57,11 @@ const std::vector<Architecture>& architectures() {
       {"qwen3_moe", configure_qwen3_moe},
       {"mixtral", configure_mixtral},
       {"qwen2_moe", configure_qwen2_moe},
+      {"deepseek_v2", configure_deepseek_v2},
+      {"deepseek_v3", configure_deepseek_v3},
+      {"glm4_moe", configure_glm4_moe},
+      {"gpt_oss", configure_gpt_oss},
+      {"stablelm", configure_stablelm},
   };
   return table;
 }
@@ -42,6 +78,7 @@ DecoderConfig common_config(const ModelConfig& config, Workings& w) {
   const double hidden = config.number("hidden_size");
   const double heads = config.number("num_attention_heads");
   c.hidden = w.letter(Letter::d, hidden);
+  c.embedding_width = c.hidden;
   c.layers = w.letter(Letter::L, config.number("num_hidden_layers"));
   c.heads = w.letter(Letter::H, heads);
   c.key_value_heads = w.letter(Letter::H_kv, config.number_or("num_key_value_heads", heads));
@@ -57,6 +94,13 @@ DecoderConfig common_config(const ModelConfig& config, Workings& w) {
   c.windowed.assign(layers, false);
   c.rotated.assign(layers, true);
   return c;
+}
+
+Count partial_width(const ModelConfig& config, const DecoderConfig& c, Workings& workings) {
+  const double factor = config.number_or(
+      config.model_type == "gpt_neox" ? "rotary_pct" : "partial_rotary_factor", 1);
+  if (factor == 1) return c.head_width;
+  return workings.named("d_r", std::floor(c.head_width.value() * factor));
 }
 
 }  // namespace ledger::models

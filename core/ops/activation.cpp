@@ -51,6 +51,53 @@ Tensor gelu_fast(Tape& t, Tensor x) {
   return mul(t.as("activated"), std::move(half), std::move(gate));
 }
 
+// 0.5 * x * (1 + tanh(c * x * (1 + 0.044715 * x * x))), up to the tanh.
+Tensor bloom_tanh(Tape& t, const Shape& shape, Dtype dtype) {
+  auto step = [&] { return t.scratch(shape, dtype, "step of an activation's formula"); };
+  Tensor scaled = step();
+  Tensor square = step();
+  Tensor times_x = step();
+  square = std::move(times_x);
+  Tensor shifted = step();
+  square.reset();
+  Tensor inner = step();
+  scaled.reset();
+  shifted.reset();
+  return step();
+}
+
+void of_gelu_bloom(BackwardCall& call) {
+  Tape& t = call.tape;
+  const Shape shape = call.grads[0].shape();
+  const Dtype dtype = call.grads[0].dtype();
+  auto step = [&] { return t.scratch(shape, dtype, "step of a derivative's formula"); };
+  Tensor bent = bloom_tanh(t, shape, dtype);
+  Tensor half = step();
+  Tensor square = step();
+  Tensor rest = step();
+  square.reset();
+  Tensor scaled = step();
+  Tensor times_x = step();
+  scaled.reset();
+  Tensor shifted = step();
+  times_x.reset();
+  Tensor product = step();
+  rest.reset();
+  shifted.reset();
+  Tensor first = step();
+  half.reset();
+  product.reset();
+  Tensor raised = step();
+  Tensor second = step();
+  raised.reset();
+  Tensor sum = step();
+  first.reset();
+  second.reset();
+  call.results[0] = t.output(shape, dtype, "gradient");
+}
+
+constexpr Rule kGeluBloom{"GELU", "transformers: modeling_bloom.py GeLUFunction", of_gelu_bloom};
+
 struct Row {
   std::string_view name;
   Activation function;
@@ -64,6 +111,18 @@ constexpr std::array kActivations = {
 };
 
 }  // namespace
+
+Tensor gelu_bloom(Tape& t, Tensor x) {
+  Recording recording(t, kGeluBloom, {&x});
+  Tensor half = t.scratch(x.shape(), x.dtype(), "step of an activation's formula");
+  Tensor bent = bloom_tanh(t, x.shape(), x.dtype());
+  Tensor raised = t.scratch(x.shape(), x.dtype(), "step of an activation's formula");
+  bent.reset();
+  Tensor out = t.output(x.shape(), x.dtype(), "activated");
+  recording.save(x);
+  recording.outputs({&out});
+  return out;
+}
 
 Activation find_activation(std::string_view name) {
   for (const Row& row : kActivations) {

@@ -6,9 +6,9 @@
 
 namespace ledger::ops {
 
-Tensor flash_attention(Tape& t, Tensor q, Tensor k, Tensor v);
+Tensor flash_attention(Tape& t, Tensor q, Tensor k, Tensor v, bool dropout);
 Tensor memory_efficient_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask,
-                                  bool wants_gradient);
+                                  bool wants_gradient, bool dropout);
 
 Tensor math_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask);
 

@@ -64,6 +64,30 @@ constexpr Rule kSigmoid{"sigmoid", "derivatives.yaml: sigmoid", through_formula<
 constexpr Rule kRelu{"ReLU", "derivatives.yaml: relu", through_formula<0>};
 constexpr Rule kDropout{"dropout", "derivatives.yaml: native_dropout", through_formula<0>};
 constexpr Rule kMul{"product", "derivatives.yaml: mul.Tensor", of_product};
+void to_both_negated(BackwardCall& call) {
+  const Tensor& grad = call.grads[0];
+  call.results[0] = grad;
+  if (call.needs(1)) {
+    call.results[1] = call.tape.output(grad.shape(), grad.dtype(), "gradient, negated", grad->swapped);
+  }
+}
+
+// where(inside, gradient, zero); what is inside is compared anew, once for each bound.
+template <int kBounds>
+void of_clamp(BackwardCall& call) {
+  Tape& t = call.tape;
+  const Tensor& grad = call.grads[0];
+  Tensor zero = t.scratch(t.shape({1}), grad.dtype(), "scalar");
+  std::array<Tensor, 2> inside;
+  for (std::size_t i = 0; i < kBounds; ++i) {
+    inside[i] = t.scratch(grad.shape(), Dtype::kBool, "entries inside the bounds");
+  }
+  call.results[0] = t.output(grad.shape(), grad.dtype(), "gradient inside the bounds");
+}
+
+constexpr Rule kClampAbove{"clamp", "derivatives.yaml: clamp", of_clamp<1>};
+constexpr Rule kClamp{"clamp", "derivatives.yaml: clamp", of_clamp<2>};
+constexpr Rule kSubtract{"difference", "derivatives.yaml: sub.Tensor", to_both_negated};
 constexpr Rule kAdd{"sum", "derivatives.yaml: add.Tensor", to_both};
 
 enum class Keeps { kNothing, kArgument, kResult };
@@ -106,6 +130,19 @@ Tensor mish(Tape& t, Tensor x) { return unary(t, kMish, std::move(x), Keeps::kAr
 Tensor tanh(Tape& t, Tensor x) { return unary(t, kTanh, std::move(x), Keeps::kResult, "tanh"); }
 Tensor sigmoid(Tape& t, Tensor x) { return unary(t, kSigmoid, std::move(x), Keeps::kResult, "sigmoid"); }
 
+Tensor soft_cap(Tape& t, Tensor x) {
+  Tensor scaled = mul_constant(t, std::move(x));
+  Tensor bent = tanh(t, std::move(scaled));
+  return mul_constant(t.as("capped"), std::move(bent));
+}
+
+Tensor clamp_above(Tape& t, Tensor x) {
+  return unary(t, kClampAbove, std::move(x), Keeps::kArgument, "clamped");
+}
+Tensor clamp(Tape& t, Tensor x) {
+  return unary(t, kClamp, std::move(x), Keeps::kArgument, "clamped");
+}
+
 Tensor mean_last(Tape& t, Tensor x) {
   Recording recording(t, kMean, {&x});
   if (recording) {
@@ -135,9 +172,31 @@ Tensor mul(Tape& t, Tensor a, Tensor b) {
   return out;
 }
 
+// In place nothing is made; the node is there all the same.
+Tensor mul_constant_in_place(Tape& t, Tensor x) {
+  Recording recording(t, kMulConstant, {&x});
+  Tensor out = t.view(x, x.shape(), x->swapped, x->view);
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor add_in_place(Tape& t, Tensor a, Tensor b) {
+  Recording recording(t, kAdd, {&a, &b});
+  Tensor out = t.view(a, a.shape(), a->swapped, a->view);
+  recording.outputs({&out});
+  return out;
+}
+
 Tensor add(Tape& t, Tensor a, Tensor b) {
   Recording recording(t, kAdd, {&a, &b});
   Tensor out = broadcast(t, a, b, "sum");
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor subtract(Tape& t, Tensor a, Tensor b) {
+  Recording recording(t, kSubtract, {&a, &b});
+  Tensor out = broadcast(t, a, b, "difference");
   recording.outputs({&out});
   return out;
 }

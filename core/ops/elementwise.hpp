@@ -10,6 +10,7 @@ Tensor rsqrt(Tape& t, Tensor x);
 Tensor mean_last(Tape& t, Tensor x);     // x.mean(-1, keepdim=True)
 Tensor add_constant(Tape& t, Tensor x);  // x + 1e-6
 Tensor mul_constant(Tape& t, Tensor x);  // x * 0.5, also x / n
+Tensor soft_cap(Tape& t, Tensor x);      // cap * tanh(x / cap)
 Tensor negate(Tape& t, Tensor x);
 
 // An activation function of one argument: one tensor out, its argument saved.
@@ -20,10 +21,20 @@ Tensor relu(Tape& t, Tensor x);  // this and the next two save their result
 Tensor tanh(Tape& t, Tensor x);
 Tensor sigmoid(Tape& t, Tensor x);
 
+// x.clamp(max=c), and x.clamp(min=c, max=c).
+Tensor clamp_above(Tape& t, Tensor x);
+Tensor clamp(Tape& t, Tensor x);
+
+
 Tensor dropout(Tape& t, Tensor x);  // of a probability above 0; saves a mask of one byte an element
 
 // With broadcasting of the smaller operand and promotion to the wider type.
 Tensor mul(Tape& t, Tensor a, Tensor b);
 Tensor add(Tape& t, Tensor a, Tensor b);
+Tensor subtract(Tape& t, Tensor a, Tensor b);
+
+// x *= 0.5 and a += b: the result takes the place of the first operand.
+Tensor mul_constant_in_place(Tape& t, Tensor x);
+Tensor add_in_place(Tape& t, Tensor a, Tensor b);
 
 }  // namespace ledger::ops

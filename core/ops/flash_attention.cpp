@@ -73,13 +73,14 @@ constexpr Rule kFlash{"flash attention", "aten: _scaled_dot_product_flash_attent
 
 }  // namespace
 
-Tensor flash_attention(Tape& t, Tensor q, Tensor k, Tensor v) {
+Tensor flash_attention(Tape& t, Tensor q, Tensor k, Tensor v, bool dropout) {
   Recording recording(t, kFlash, {&q, &k, &v});
   const Count batch = q.dim(0), heads = q.dim(1), length = q.dim(2), width = q.dim(3);
   Tensor out = t.output(q.shape(), q.dtype(), "attention output", q->swapped);
   Tensor log_sums = t.as("log of the row sums, for attention's backward")
                         .output(t.shape({batch, heads, length}), Dtype::kFloat32, "");
-  const int pieces = splits(batch.value() * heads.value(), length.value(), width.value(),
+  // The keys are not split where attention drops out.
+  const int pieces = dropout ? 1 : splits(batch.value() * heads.value(), length.value(), width.value(),
                             t.device().multiprocessors);
   Tensor piece_sums, piece_outputs;
   if (pieces > 1) {
@@ -93,6 +94,7 @@ Tensor flash_attention(Tape& t, Tensor q, Tensor k, Tensor v) {
   Tensor offset = t.output(t.shape({1}), Dtype::kInt64, "random offset");
   piece_sums.reset();
   piece_outputs.reset();
+  if (dropout) seed = t.output(t.shape({2}), Dtype::kInt64, "state of the random numbers");
   for (const Tensor* saved : {&q, &k, &v, &out, &log_sums, &seed, &offset}) recording.save(*saved);
   recording.outputs({&out});
   return out;

@@ -15,13 +15,10 @@ struct Stacked {
   std::vector<Adapter> adapters;
 };
 
-// A weight with its low-rank update added, as peft's ParamWrapper puts it in a parameter's place.
-struct Updated {
-  Tensor weight;
-  Tensor update;  // held as long as the weight is in use
-};
-// A weight [out,in]; the layer's own where it has no adapters.
-Updated updated_weight(Tape& t, const Linear& layer);
+// peft's ParamWrapper puts a weight with its low-rank update in the place of a parameter: the update
+// is made before the module runs, the sum when the module asks for the parameter.
+Tensor weight_update(Tape& t, const Linear& layer);  // [out,in]; absent without adapters
+Tensor updated_weight(Tape& t, const Linear& layer, const Tensor& update);
 
 // The factors of an update of stacked weights: [E,out,r] and [E,r,in]; absent without adapters.
 struct Factors {

@@ -3,6 +3,7 @@
 #include "core/ops/linear.hpp"
 
 #include "core/ops/cast.hpp"
+#include "core/ops/elementwise.hpp"
 #include "core/ops/layout.hpp"
 
 namespace ledger::ops {
@@ -19,7 +20,7 @@ void of_linear(BackwardCall& call) {
   auto of_weight = [&] {
     if (!call.needs(1)) return;
     call.results[1] = t.output(call.node.edges[1].shape, grad.dtype(), "gradient of the weight");
-    call.results[1]->view = true;
+    call.results[1]->view = !call.node.nested;  // made as its own transpose, but for Conv1D
     t.matrix_product_done();
   };
   auto of_input = [&] {
@@ -57,8 +58,32 @@ void of_batched_product(BackwardCall& call) {
   call.grads[0] = std::move(grad);
 }
 
+// As of_batched_product, each gradient scaled by alpha afterwards.
+void of_biased_product(BackwardCall& call) {
+  Tape& t = call.tape;
+  const Dtype dtype = call.grads[0].dtype();
+  for (const std::size_t operand : {std::size_t{0}, std::size_t{1}}) {
+    if (!call.node.edges[operand].node) continue;
+    const Shape shape = call.node.edges[operand].shape;
+    Tensor product = t.scratch(shape, dtype, "gradient of a factor, unscaled");
+    t.matrix_product_done();
+    call.results[operand] = t.output(shape, dtype, "gradient of a factor");
+  }
+}
+
 constexpr Rule kLinear{"matrix product", "derivatives.yaml: mm, addmm", of_linear, true};
-constexpr Rule kBatchedProduct{"batched matrix product", "derivatives.yaml: bmm", of_batched_product};
+constexpr Rule kBiasedProduct{"batched matrix product with a bias", "derivatives.yaml: baddbmm",
+                              of_biased_product};
+constexpr Rule kBatchedProduct{"batched matrix product", "derivatives.yaml: bmm",
+                               of_batched_product};
+
+// x @ weight.T + bias. The transpose is no leaf, so autocast does not cache its cast.
+Tensor transposed_product(Tape& t, const Linear& layer, Tensor x) {
+  Tensor weight = turned(t, layer.weight);
+  Tensor product = matrix_product(t, std::move(x), std::move(weight), {});
+  if (!layer.bias) return product;
+  return add(t.as("output with bias"), std::move(product), layer.bias);
+}
 
 }  // namespace
 
@@ -70,19 +95,27 @@ Tensor linear(Tape& t, const Linear& layer, Tensor x) {
 
 Tensor base_linear(Tape& t, const Linear& layer, Tensor x) {
   if (layer.packed) return packed_linear(t, layer, std::move(x));
-  return matrix_product(t, std::move(x), layer.weight, layer.bias);
+  if (layer.kind == Linear::Kind::kTransposed) return transposed_product(t, layer, std::move(x));
+  const bool conv1d = layer.kind == Linear::Kind::kConv1D;
+  return matrix_product(t, std::move(x), layer.weight, layer.bias, conv1d);
 }
 
-Tensor matrix_product(Tape& t, Tensor x, Tensor w, Tensor b) {
-  // Autocast casts an operator's arguments from the last to the first.
-  Tensor bias = b ? autocast_operand(t, b) : Tensor();
+Tensor matrix_product(Tape& t, Tensor x, Tensor w, Tensor b, bool conv1d) {
+  // Autocast casts an operator's arguments from the last to the first: of linear(x, w, b) or, by
+  // Conv1D, of addmm(b, x, w).
+  Tensor bias = b && !conv1d ? autocast_operand(t, b) : Tensor();
   Tensor weight = autocast_operand(t, w);
   Tensor input = autocast_operand(t, x);
+  if (b && conv1d) bias = autocast_operand(t, b);
   Recording recording(t, kLinear, {&input, &weight, &bias});
-  if (recording) recording->flag = static_cast<bool>(bias);
+  if (recording) {
+    recording->flag = static_cast<bool>(bias);
+    recording->nested = conv1d;
+  }
   if (weight.needs_grad()) recording.save(input);
   if (input.needs_grad()) recording.save(weight);
-  Tensor out = t.output(input.shape().with_last(weight.dim(0)), input.dtype(), "output");
+  Tensor out =
+      t.output(input.shape().with_last(weight.dim(conv1d ? 1 : 0)), input.dtype(), "output");
   t.matrix_product_done();
   recording.outputs({&out});
   return out;
@@ -92,14 +125,28 @@ Tensor batched_product(Tape& t, Tensor a, Tensor b, bool transposed) {
   // Casts live until the product exists, beside copies of them in contiguous order.
   Tensor cast_right = autocast_operand(t, b);
   Tensor cast_left = autocast_operand(t, a);
+  Tensor for_all = repeat_heads(t, cast_right, cast_left.dim(1));  // one head is broadcast
   Tensor left = fold_heads(t, cast_left);
-  Tensor right = fold_heads(t, cast_right);
+  Tensor right = fold_heads(t, for_all);
   Recording recording(t, kBatchedProduct, {&left, &right});
   if (recording) recording->flag = transposed;
   if (right.needs_grad()) recording.save(left);
   if (left.needs_grad()) recording.save(right);
   const Count columns = transposed ? right.dim(2) : right.dim(3);
   Tensor out = t.output(left.shape().with_last(columns), left.dtype(), "batched product");
+  t.matrix_product_done();
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor biased_product(Tape& t, Tensor bias, Tensor a, Tensor b) {
+  Tensor right = autocast_operand(t, b);
+  Tensor left = autocast_operand(t, a);
+  Tensor start = autocast_operand(t, bias);
+  Recording recording(t, kBiasedProduct, {&left, &right});
+  if (right.needs_grad()) recording.save(left);
+  if (left.needs_grad()) recording.save(right);
+  Tensor out = t.output(left.shape().with_last(right.dim(2)), left.dtype(), "biased product");
   t.matrix_product_done();
   recording.outputs({&out});
   return out;

@@ -24,6 +24,10 @@ struct Adapter {
 
 // What a model calls for `x W^T + b`. What kind of linear it is was decided when it was made.
 struct Linear {
+  // What the weight is to the product: torch.nn.Linear's, transformers' Conv1D's ([in, out], never
+  // packed), or falcon's, which multiplies by the transpose and adds the bias afterwards.
+  enum class Kind : std::uint8_t { kLinear, kConv1D, kTransposed };
+  Kind kind = Kind::kLinear;
   Tensor weight;  // [out, in]; absent where packed
   Tensor bias;    // [out], or absent
   Shape shape;    // [out, in]
@@ -35,12 +39,16 @@ struct Linear {
 
 // The linear without its adapters.
 Tensor base_linear(Tape& t, const Linear& layer, Tensor x);
-// The linear of a weight alone, [out, in], with or without a bias.
-Tensor matrix_product(Tape& t, Tensor x, Tensor weight, Tensor bias);
+// The linear of a weight alone, [out, in], with or without a bias. A weight of Conv1D is [in, out].
+Tensor matrix_product(Tape& t, Tensor x, Tensor weight, Tensor bias, bool conv1d = false);
 Tensor packed_linear(Tape& t, const Linear& layer, Tensor x);
 Tensor adapted_linear(Tape& t, const Linear& layer, Tensor x);
 
 Tensor linear(Tape& t, const Linear& layer, Tensor x);
+
+// bias.baddbmm(a, b): a product of heads [B,H,T,d] folded into the batch, b transposed, added to a
+// bias [B·H,1,T].
+Tensor biased_product(Tape& t, Tensor bias, Tensor a, Tensor b);
 
 // [B,H,M,K] x [B,H,K,N], or x [B,H,N,K] transposed where `transposed`.
 Tensor batched_product(Tape& t, Tensor a, Tensor b, bool transposed);

@@ -32,7 +32,7 @@ Tile backward_tile(const Device& device, double width, bool half) {
 
 // 32-bit sums of the queries' gradient with a lock a tile, and of the keys' and values' where the
 // tile says so; all per batch and head, in 16-byte steps.
-Tensor backward_workspace(Tape& t, const Tensor& q, bool half) {
+Tensor backward_workspace(Tape& t, const Tensor& q, Count value_width, bool half) {
   const Count batch = q.dim(0), heads = q.dim(1), length = q.dim(2), width = q.dim(3);
   const Tile tile = backward_tile(t.device(), width.value(), half);
   const Count query_tile = tile.queries, key_tile = tile.keys;
@@ -43,7 +43,8 @@ Tensor backward_workspace(Tape& t, const Tensor& q, bool half) {
     double pieces = std::ceil(length.value() / tile.keys);
     if (batch_heads >= 256 && length.value() <= 2 * tile.keys) pieces = 1;
     pieces = std::max(1.0, std::min(pieces, std::floor(200 / batch_heads)));
-    floats = Count(2) * t.workings().named("s", pieces) * key_tile * round_up(width, query_tile) + floats;
+    const Count columns = round_up(width, query_tile) + round_up(value_width, query_tile);
+    floats = t.workings().named("s", pieces) * key_tile * columns + floats;
   }
   return t.scratch(t.shape({batch, heads, round_up(floats, 4)}), Dtype::kFloat32,
                    "32-bit sums of gradients");
@@ -51,67 +52,73 @@ Tensor backward_workspace(Tape& t, const Tensor& q, bool half) {
 
 void of_memory_efficient(BackwardCall& call) {
   Tape& t = call.tape;
-  const Tensor &q = call.saved[0], &k = call.saved[1];
+  const Tensor &q = call.saved[0], &k = call.saved[1], &v = call.saved[2];
   const Dtype dtype = call.grads[0].dtype();
   const Count batch = q.dim(0), heads = q.dim(1), length = q.dim(2);
   call.results[0] = t.output(q.shape(), dtype, "gradient of the queries", swapped_in_memory(q));
   call.results[1] = t.output(k.shape(), dtype, "gradient of the keys", swapped_in_memory(k));
-  call.results[2] = t.output(k.shape(), dtype, "gradient of the values", swapped_in_memory(k));
+  call.results[2] = t.output(v.shape(), dtype, "gradient of the values", swapped_in_memory(v));
   Tensor expanded_keys, expanded_values;
   if (heads.value() != k.dim(1).value()) {
     expanded_keys = t.scratch(q.shape(), dtype, "keys' gradient for every head");
-    expanded_values = t.scratch(q.shape(), dtype, "values' gradient for every head");
+    expanded_values =
+        t.scratch(q.shape().with_last(v.dim(3)), dtype, "values' gradient for every head");
   }
   const Shape per_row = t.shape({batch, heads, length});
   Tensor delta;
   if (sixteen_bit(dtype)) {
     delta = t.scratch(per_row, Dtype::kFloat32, "row sums of gradient and output");
   } else {  // by ordinary operators
-    Tensor product = t.scratch(q.shape(), Dtype::kFloat32, "gradient times output");
+    Tensor product =
+        t.scratch(q.shape().with_last(v.dim(3)), Dtype::kFloat32, "gradient times output");
     Tensor sums = t.scratch(per_row, Dtype::kFloat32, "row sums of gradient and output");
-    delta = swapped_in_memory(q)
-                ? t.scratch(per_row, Dtype::kFloat32, "row sums, transposed")
-                : sums;
+    delta =
+        swapped_in_memory(q) ? t.scratch(per_row, Dtype::kFloat32, "row sums, transposed") : sums;
   }
-  Tensor workspace = backward_workspace(t, q, sixteen_bit(dtype));
+  Tensor workspace = backward_workspace(t, q, v.dim(3), sixteen_bit(dtype));
 }
 
 constexpr Rule kMemoryEfficient{"memory-efficient attention",
                                 "aten: _scaled_dot_product_efficient_attention",
                                 of_memory_efficient};
 
-// The boolean mask as an additive bias in the operands' type, rows padded to eight elements.
+// The boolean mask as an additive bias in the operands' type, rows padded to whole eights.
 Tensor bias_of(Tape& t, const Tensor& mask, Count batch, Dtype dtype) {
-  Tensor zero = t.scratch(t.shape({1}), dtype, "scalar");
-  Tensor minus_infinity = t.scratch(t.shape({1}), dtype, "scalar");
+  Tensor bias = mask;
   // A mask that all sequences share is copied for each of them.
-  const Shape shape = t.shape({batch, 1, mask.dim(2), mask.dim(3)});
-  Tensor bias = t.output(shape, dtype, "mask as a bias of the scores");
-  minus_infinity.reset();
-  zero.reset();
+  const Shape shape = t.shape({batch, mask.dim(1), mask.dim(2), mask.dim(3)});
+  if (mask.dtype() == Dtype::kBool) {
+    Tensor zero = t.scratch(t.shape({1}), dtype, "scalar");
+    Tensor minus_infinity = t.scratch(t.shape({1}), dtype, "scalar");
+    bias = t.output(shape, dtype, "mask as a bias of the scores");
+  }
   const Count length = mask.shape().last();
-  constexpr double step = 8;
-  if (std::fmod(length.value(), step) == 0) return bias;
-  return t.output(shape.with_last(round_up(length, step)), dtype,
-                  "mask as a bias, rows padded");
+  constexpr double kStep = 8;  // elements of any type; attention.cpp, pad_bias
+  if (std::fmod(length.value(), kStep) == 0) return bias;
+  return t.output(shape.with_last(round_up(length, kStep)), dtype,
+                  "mask as a bias, rows padded to eights");
 }
 
 }  // namespace
 
 Tensor memory_efficient_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask,
-                                  bool wants_gradient) {
+                                  bool wants_gradient, bool dropout) {
   Recording recording(t, kMemoryEfficient, {&q, &k, &v});
-  const Count batch = q.dim(0), heads = q.dim(1), length = q.dim(2), width = q.dim(3);
+  const Count batch = q.dim(0), heads = q.dim(1), length = q.dim(2), width = v.dim(3);
   Tensor bias = mask ? bias_of(t, mask, batch, q.dtype()) : Tensor();
-  Tensor seed = t.output(t.shape({1}), Dtype::kInt64, "random seed");
-  Tensor offset = t.output(t.shape({1}), Dtype::kInt64, "random offset");
-  Tensor out = t.output(q.shape(), q.dtype(), "attention output", swapped_in_memory(q));
+  Tensor seed, offset;
+  if (!dropout) {  // else they are numbers on the host
+    seed = t.output(t.shape({1}), Dtype::kInt64, "random seed");
+    offset = t.output(t.shape({1}), Dtype::kInt64, "random offset");
+  }
+  Tensor out = t.output(q.shape().with_last(width), q.dtype(), "attention output",
+                        swapped_in_memory(q));
   Tensor log_sums;
   if (wants_gradient) {
     log_sums = t.output(t.shape({batch, heads, round_up(length, 32)}), Dtype::kFloat32,
                         "log of the row sums, for attention's backward");
   }
-  if (width.value() > 128 && sixteen_bit(q.dtype())) {
+  if (std::max(q.dim(3).value(), width.value()) > 128 && sixteen_bit(q.dtype())) {
     Tensor sums = t.scratch(t.shape({batch, length, heads, width}), Dtype::kFloat32,
                             "32-bit sums of the output");
   }

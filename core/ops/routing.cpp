@@ -21,6 +21,11 @@ void spread_over_row(BackwardCall& call) {
                                      "gradient of the chosen, zeros elsewhere");
 }
 
+void masked(BackwardCall& call) {
+  call.results[0] =
+      call.tape.output(call.node.edges[0].shape, call.grads[0].dtype(), "gradient, masked");
+}
+
 void of_row_sum(BackwardCall& call) {
   call.results[0] = call.tape.view(call.grads[0], call.node.edges[0].shape, false);
 }
@@ -65,6 +70,8 @@ void copied_for_each(BackwardCall& call) {
 
 constexpr Rule kTopK{"choice of experts", "derivatives.yaml: topk", spread_over_row};
 constexpr Rule kRowSum{"sum of each row", "derivatives.yaml: sum.dim_IntList", of_row_sum};
+constexpr Rule kRowMaximum{"maximum of each row", "derivatives.yaml: max.dim", spread_over_row};
+constexpr Rule kMask{"masking", "derivatives.yaml: masked_fill.Scalar", masked};
 constexpr Rule kDivide{"division in place", "derivatives.yaml: div.Tensor", of_division};
 constexpr Rule kSort{"sort", "aten/src/ATen/native/cuda/Sort.cpp"};
 constexpr Rule kGather{"rows by index", "derivatives.yaml: index.Tensor", of_gather};
@@ -101,13 +108,41 @@ TopK top_k(Tape& t, Tensor x, Count k) {
   return out;
 }
 
-Tensor normalise_rows(Tape& t, Tensor x) {
-  Tensor sums;
-  {
-    Recording recording(t, kRowSum, {&x});
-    sums = t.output(x.shape().with_last(1), x.dtype(), "sum of each row");
-    recording.outputs({&sums});
-  }
+Tensor sum_rows(Tape& t, Tensor x) {
+  Recording recording(t, kRowSum, {&x});
+  const Dtype dtype = t.autocast_enabled() ? Dtype::kFloat32 : x.dtype();
+  Tensor sums = t.output(x.shape().with_last(1), dtype, "sum of each row");
+  recording.outputs({&sums});
+  return sums;
+}
+
+Tensor max_rows(Tape& t, Tensor x) {
+  Recording recording(t, kRowMaximum, {&x});
+  const Shape shape = x.shape().with_last(1);
+  Tensor values = t.output(shape, x.dtype(), "largest of each row");
+  Tensor indices = t.output(shape, Dtype::kInt64, "where the largest of each row stands");
+  recording.save(indices);
+  recording.outputs({&values});
+  return values;
+}
+
+Tensor mask_rows(Tape& t, Tensor x, Tensor mask) {
+  Recording recording(t, kMask, {&x});
+  recording.save(mask);
+  Tensor out = t.output(x.shape(), x.dtype(), "masked");
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor gather(Tape& t, Tensor x, Tensor indices) {
+  Recording recording(t, kTopK, {&x});
+  recording.save(indices);
+  Tensor out = t.output(indices.shape(), x.dtype(), "weights of the chosen experts");
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor divide_rows(Tape& t, Tensor x, Tensor sums) {
   Recording recording(t, kDivide, {&x, &sums});
   Tensor out = t.view(x, x.shape(), false, false);
   if (recording) {

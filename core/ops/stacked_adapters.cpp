@@ -76,17 +76,19 @@ Tensor fold(Tape& t, const Tensor& weight, const Factors& factors) {
 
 }  // namespace
 
-Updated updated_weight(Tape& t, const Linear& layer) {
-  if (layer.adapters.empty()) return {layer.weight, {}};
+Tensor weight_update(Tape& t, const Linear& layer) {
+  if (layer.adapters.empty()) return {};
   const Adapter& adapter = layer.adapters.front();
   Tensor update = product(t, adapter.b, adapter.a);
   update = mul_constant(t.as("update of a weight, scaled"), update);
   update = to(t, update, layer.weight.dtype());
   // Registering a parametrisation computes it once to see that it fits.
   Tensor tried = add(t.as("weight with its update, tried"), layer.weight, update);
-  tried.reset();
-  Tensor weight = add(t.as("weight with its update"), layer.weight, update);
-  return {std::move(weight), std::move(update)};
+  return update;
+}
+
+Tensor updated_weight(Tape& t, const Linear& layer, const Tensor& update) {
+  return update ? add(t.as("weight with its update"), layer.weight, update) : layer.weight;
 }
 
 Factors update_factors(Tape& t, const Stacked& stacked) {

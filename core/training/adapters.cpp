@@ -93,7 +93,9 @@ void add_adapters(Tape& t, models::Decoder& model, const Peft& peft) {
   for (ops::Linear* linear : model.linears) {
     if (!is_target(t, model, *linear, peft)) continue;
     const Within here(t, linear->place, linear->layer);
-    maker.make(linear->adapters, model.dtype, rank, linear->shape[1], linear->shape[0]);
+    // In the type of the weight beside it; packed weights count as the model's type.
+    const Dtype dtype = linear->weight ? linear->weight.dtype() : model.dtype;
+    maker.make(linear->adapters, dtype, rank, linear->shape[1], linear->shape[0]);
   }
   add_mixture_adapters(maker, model, peft, rank);
   if (!peft.autocast_adapter_dtype) return;

@@ -57,7 +57,9 @@ void pack(Tape& t, models::Decoder& model, ops::Linear& linear, const Quantizati
 void quantise(Tape& t, models::Decoder& model, const Quantization& q) {
   for (const Tensor& p : model.parameters) t.freeze(p);
   for (ops::Linear* linear : model.linears) {
-    if (linear != &model.lm_head) pack(t, model, *linear, q);
+    // bitsandbytes replaces torch.nn.Linear and what derives from it, not Conv1D.
+    const bool packs = linear != &model.lm_head && linear->kind != ops::Linear::Kind::kConv1D;
+    if (packs) pack(t, model, *linear, q);
   }
   std::vector<Tensor> left;
   for (Tensor& p : model.parameters) {

@@ -31,9 +31,13 @@ for (const scheme of ['light', 'dark']) {
     await ledger();
     await open_everything(page);
     expect(await findings(page)).toEqual([]);
-    for (const word of ['model', 'length']) {
+    for (const word of ['model', 'length', 'optimizer', 'method']) {
       await page.locator(`.word[data-word=${word}]`).click();
       await expect(page.locator('#pop')).toBeVisible();
+      if (word === 'method') {
+        await page.locator('[data-option=qlora]').click();
+        await expect(page.locator('#also-rank')).toBeVisible();
+      }
       expect(await findings(page, '#scenario')).toEqual([]);
       await page.keyboard.press('Escape');
     }
@@ -53,9 +57,10 @@ test('nothing scrolls sideways at 360 px', async ({ ledger, page }) => {
   expect(await width()).toBeLessThanOrEqual(360);
   await open_everything(page);
   expect(await width()).toBeLessThanOrEqual(360);
-  for (const word of ['model', 'length', 'card', 'trainer']) {
+  for (const word of ['model', 'length', 'card', 'trainer', 'optimizer', 'method']) {
     await page.locator(`.word[data-word=${word}]`).click();
     await expect(page.locator('#pop')).toBeVisible();
+    if (word === 'method') await page.locator('[data-option=qlora]').click();
     expect(await width()).toBeLessThanOrEqual(360);
     await page.keyboard.press('Escape');
   }

@@ -44,7 +44,7 @@ test('every choice says what it would need', async ({ ledger, page }) => {
 test('Tab walks the words, arrows change them, Escape closes', async ({ ledger, page }) => {
   await ledger();
   await page.locator('.word[data-word=model]').focus();
-  for (let i = 0; i < 5; i++) await page.keyboard.press('Tab');
+  for (let i = 0; i < 6; i++) await page.keyboard.press('Tab');
   await expect(page.locator('.word[data-word=length]')).toBeFocused();
   await page.keyboard.press('ArrowUp');
   await expect(page.locator('.word[data-word=length]')).toHaveText('1,536');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { GiB, catalog, n, report, view } from './support.mjs';
 import { csv, markdown, timeline_csv } from '../../web/copy.mjs';
 import { control_of, step } from '../../web/choose.mjs';
-import { changes } from '../../web/changes.mjs';
+import { changes, ladder } from '../../web/changes.mjs';
 import { matching } from '../../web/choices.mjs';
 import { nearest_high } from '../../web/cursor.mjs';
 import { ledger, ledger_now } from '../../web/book.mjs';
@@ -44,7 +44,7 @@ test('the bar’s pieces add up to the card', () => {
 test('the sentence says every word that matters, and keeps silent on the rest', () => {
   assert.equal(
     text(say(view())),
-    'Fine-tune Small-1B with bfloat16 weights and no autocast on any card: micro-batch 1 of 1,024 tokens, no checkpointing, SDPA attention, AdamW (one fused kernel), in a plain PyTorch loop.',
+    'Fine-tune Small-1B with full fine-tuning, bfloat16 weights and no autocast on any card: micro-batch 1 of 1,024 tokens, no checkpointing, SDPA attention, AdamW (one fused kernel), in a plain PyTorch loop.',
   );
   const scenario = {
     model: { model_type: 'llama' },
@@ -79,6 +79,7 @@ test('arrow keys go to the neighbour in the list, and stop at its ends', () => {
   const row = (id) => controls.find((control) => control.id === id);
   assert.deepEqual(step(row('length'), full, 1), { 'training.max_length': 1536 });
   assert.deepEqual(step(row('batch'), full, -1), null);
+  assert.equal(step(row('method'), full, 1).quantization, undefined);
   assert.deepEqual(step(row('optimizer'), full, 1), {
     'training.optim': 'adamw_torch',
     'training.optim_args': { foreach: false },
@@ -102,17 +103,37 @@ test('cards whose usable memory nobody has seen are not offered', () => {
 });
 
 test('single changes never offer what is chosen already', () => {
-  const keys = changes(view()).map(({ key }) => key);
-  assert.ok(
-    keys.includes('length half') &&
-      keys.includes('checkpointing on') &&
-      keys.includes('dtype float32'),
-  );
-  assert.ok(
-    !keys.includes('batch half') &&
-      !keys.includes('dtype bfloat16') &&
-      !keys.includes('optimizer adamw_torch_fused'),
-  );
+  const keys = (scenario) => changes(view({ scenario })).map(({ key }) => key);
+  assert.deepEqual(keys({ model: 'a/Small-1B' }), [
+    'length half',
+    'checkpointing on',
+    'method lora',
+    'method qlora',
+    'optimizer adamw_8bit',
+    'optimizer adafactor',
+  ]);
+  const peft = { r: 16, target_modules: 'all-linear' };
+  const adapted = keys({ model: 'a/Small-1B', peft, quantization: { load_in_4bit: true } });
+  assert.deepEqual(adapted.slice(2, 8), [
+    'method lora',
+    'targets attention',
+    'rank half',
+    'wide false',
+    'double true',
+    'prepare false',
+  ]);
+});
+
+test('a change that does not help says why', () => {
+  const at = (peak, weights) => ({
+    peak: peak * GiB,
+    parts: { weights: weights * GiB, activations: 5 * GiB },
+    fits: 'yes',
+  });
+  const said = (cost) => text(ladder(view({ cost: () => cost })));
+  assert.match(said(at(12, 7)), /LoRA, rank 16 Weights \+3\.00 GiB12\.00 GiB/);
+  assert.match(said(at(9, 4)), /changes nothing at the peak, in the backward pass/);
+  assert.doesNotMatch(said(at(8, 3)), /nothing|Weights/);
 });
 
 test('the ledger at the cursor has the timeline’s totals until its lines are known', () => {

@@ -1,0 +1,67 @@
+// gemma3_text: gemma2 with norms on queries and keys, and windowed layers that rotate by tables of
+// their own. Source: transformers models/gemma3/modeling_gemma3.py, configuration_gemma3.py.
+
+#include "core/models/builder.hpp"
+#include "core/models/gemma.hpp"
+#include "core/models/windows.hpp"
+#include "core/ops/layout.hpp"
+
+namespace ledger::models {
+namespace {
+
+Tensor heads_of(Tape& t, const ops::Linear& projection, const char* what, Tensor x, Count heads,
+                Count width) {
+  Tensor projected = ops::linear(t.as(what), projection, std::move(x));
+  Tensor split = ops::split_heads(t, std::move(projected), heads, width);
+  return ops::transpose(t, std::move(split));
+}
+
+// The norms follow the exchange of heads and positions.
+QueryKeyValue project_then_norm(Tape& t, const DecoderLayer& layer, Tensor x) {
+  const Attention& a = layer.self_attn;
+  const DecoderConfig& c = layer.model->config;
+  Tensor q = heads_of(t, a.q_proj, "query states", x, c.heads, c.head_width);
+  Tensor k = heads_of(t, a.k_proj, "key states", x, c.key_value_heads, c.head_width);
+  Tensor v = heads_of(t, a.v_proj, "value states", x, c.key_value_heads, c.head_width);
+  q = gemma_norm(t, a.q_norm, q);
+  k = gemma_norm(t, a.k_norm, k);
+  return {std::move(q), std::move(k), std::move(v)};
+}
+
+bool mixes_kinds(const DecoderConfig& c) {
+  bool some_full = false, some_windowed = false;
+  for (const bool windowed : c.windowed) (windowed ? some_windowed : some_full) = true;
+  return some_full && some_windowed;
+}
+
+// Tables for each kind of layer, in the order of a Python set: either may come first. This is the
+// order of the measured rows.
+Prepared prepare_gemma3(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+  const DecoderConfig& c = model.config;
+  Prepared at;
+  at.embedded = c.blocks.embed(t, model, ids);
+  at.positions = position_ids(t, ids.dim(1));
+  at.masks = make_masks(t, model, at.embedded, padding);
+  at.hidden = at.embedded;
+  const Dtype dtype = at.embedded.dtype();
+  if (mixes_kinds(c)) at.local_tables = rotary_tables(t, ids.dim(1), c.rotary_width, dtype);
+  at.tables = rotary_tables(t, ids.dim(1), c.rotary_width, dtype);
+  return at;
+}
+
+}  // namespace
+
+DecoderConfig configure_gemma3_text(const ModelConfig& config, Workings& workings) {
+  DecoderConfig c = configure_gemma2(config, workings);
+  c.score_cap = false;  // configured, but not handed to the attention function
+  c.query_key_norm = true;
+  c.blocks.project = project_then_norm;
+  c.blocks.prepare = prepare_gemma3;
+  c.windows_rotate_otherwise = true;
+  if (window_from_types(c, config)) return c;
+  const auto pattern = static_cast<std::size_t>(config.number_or("sliding_window_pattern", 6));
+  for (std::size_t i = 0; i < c.windowed.size(); ++i) c.windowed[i] = (i + 1) % pattern != 0;
+  return c;
+}
+
+}  // namespace ledger::models
