@@ -43,8 +43,8 @@ struct Engine {
     return node->task_index;
   }
 
-  void count_consumers(Node* root) {
-    find(root);
+  void count_consumers(const std::vector<Root>& roots) {
+    for (const Root& root : roots) find(root.node);
     for (std::size_t i = 0; i < pending.size(); ++i) {
       Node* node = pending[i].node;
       for (std::size_t k = 0; k < node->edge_count; ++k) {
@@ -61,10 +61,13 @@ struct Engine {
     std::push_heap(ready.begin(), ready.end());
   }
 
-  void run(Node* root, Tensor seed) {
-    count_consumers(root);
-    pending[0].grads[0] = std::move(seed);
-    push(0);
+  void run(std::vector<Root> roots) {
+    count_consumers(roots);
+    for (Root& root : roots) {
+      Pending& first = pending[root.node->task_index];
+      add(first.grads[root.slot], std::move(root.seed));
+      if (first.missing == 0) push(root.node->task_index);
+    }
     while (!ready.empty()) {
       std::pop_heap(ready.begin(), ready.end());
       const std::uint32_t at = ready.back().pending;
@@ -181,17 +184,17 @@ void Tape::backward(Tensor loss) {
     rule_ = rule_before;
     Engine engine{*this, ++tasks_};
     // The seed lives until backward() returns: the caller's list holds it.
-    engine.run(loss->node, seed);
+    engine.run({{loss->node, loss->slot, seed}});
   }
   backward_thread_ = false;
   grad_enabled_ = grad_before;
 }
 
-void Tape::backward_within(Node* root, Tensor seed) {
+void Tape::backward_within(std::vector<Root> roots) {
   const bool grad_before = grad_enabled_;
   grad_enabled_ = false;
   Engine engine{*this, ++tasks_};
-  engine.run(root, std::move(seed));
+  engine.run(std::move(roots));
   grad_enabled_ = grad_before;
 }
 

@@ -109,13 +109,24 @@ RegionOutput Tape::checkpoint_reentrant(Region region, const void* context,
   if (recording) {
     arguments[0].reset();  // the node saves it; the rest is captured for as long as the graph lives
     recording->captured = open_frame(region, context, std::move(arguments));
-    recording.outputs({&result.result});
+    if (result.beside) {
+      recording->shape = result.beside.shape();
+      recording->number = static_cast<std::uint8_t>(result.beside.dtype());
+      recording.outputs({&result.result, &result.beside});
+    } else {
+      recording.outputs({&result.result});
+    }
   }
   return result;
 }
 
 Tensor Tape::replay_reentrant(BackwardCall& call) {
   Frame& frame = *call.node.captured;
+  // A second output has no use in the graph, but its gradient is made all the same: zeros.
+  Tensor zeros;
+  if (call.node.outputs == 2) {
+    zeros = output(call.node.shape, static_cast<Dtype>(call.node.number), "zeros for a gradient");
+  }
   std::vector<Tensor> arguments = frame.arguments;
   arguments[0] = detached(call.saved[0]);
   Tensor input = arguments[0];
@@ -129,13 +140,16 @@ Tensor Tape::replay_reentrant(BackwardCall& call) {
   in_backward_rule_ = false;
   rule_ = nullptr;
   grad_enabled_ = true;
-  Tensor output;
+  RegionOutput made;
   {
     const Within here(*this, frame.place, frame.layer);
     const Autocast autocast(*this, frame.autocast_on, frame.autocast_dtype);
-    output = frame.region(*this, frame.context, arguments).result;
+    made = frame.region(*this, frame.context, arguments);
   }
-  backward_within(output->node, call.grads[0]);
+  std::vector<Root> roots;
+  roots.push_back({made.result->node, made.result->slot, call.grads[0]});
+  if (zeros) roots.push_back({made.beside->node, made.beside->slot, zeros});
+  backward_within(std::move(roots));
   in_backward_rule_ = in_rule_before;
   rule_ = rule_before;
   grad_enabled_ = grad_before;

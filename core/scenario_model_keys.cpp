@@ -95,7 +95,7 @@ void check_other_keys(const Value& object, const std::string& path, const Value&
     if (findings.full()) return;
     const std::string& key = member.key;
     const std::string where = path + "." + json::shortened(key, 60);
-    const std::string why = not_modelled(key, member.value);
+    const std::string why = keys.find(key) ? std::string() : not_modelled(key, member.value);
     if (!why.empty())
       findings.add(where, where + " is " + as_given(member.value) + ": " + why, member.value);
     if (keys.find(key) ||

@@ -184,6 +184,13 @@ struct BackwardCall {
   bool needs(int input) const { return node.edges[static_cast<std::size_t>(input)].node; }
 };
 
+// Where a backward pass begins, and with what gradient.
+struct Root {
+  Node* node = nullptr;
+  std::uint8_t slot = 0;
+  Tensor seed;
+};
+
 // A region that forgets and replays: called again with the same arguments. `context` is the layer.
 struct RegionOutput {
   Tensor result;
@@ -301,7 +308,7 @@ class Tape {
   Tensor detached(const Tensor& t);
   Node* leaf_node(const Rule& rule);
   Frame* open_frame(Region region, const void* context, std::vector<Tensor> arguments);
-  void backward_within(Node* root, Tensor seed);
+  void backward_within(std::vector<Root> roots);
 
   Workings& workings_;
   const Device& device_;

@@ -31,6 +31,9 @@ TEST_CASE("every measured row on compute capability 8.0 is equal in every figure
 TEST_CASE("every measured row on other devices is equal in every figure") {
   check_rows("devices.jsonl.gz", 1);
 }
+TEST_CASE("every measured row of an architecture is equal in every figure") {
+  check_rows("families.jsonl.gz", 1);
+}
 TEST_CASE("every row that was chosen to be unlike the others is equal in every figure") {
   check_rows("more.jsonl.gz", 1);
 }

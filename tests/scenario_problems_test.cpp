@@ -195,7 +195,7 @@ TEST_CASE("a misspelt key of a configuration is a problem") {
 TEST_CASE("keys of a configuration that would need other memory are refused, not ignored") {
   const std::string start = R"({"model":{"model_type":"llama",)";
   for (const char* key :
-       {R"("quantization_config":{"load_in_4bit":true})", R"("attention_dropout":0.1)",
+       {R"("quantization_config":{"load_in_4bit":true})", R"("attention_dropout":1.5)",
         R"("rope_scaling":{"type":"dynamic","factor":2.0})",
         R"("architectures":["LlamaForSequenceClassification"])", R"("output_hidden_states":true)",
         R"("is_encoder_decoder":true)", R"("hidden_act":"softplus")",

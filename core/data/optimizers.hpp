@@ -180,7 +180,8 @@ inline constexpr OptimizerArg kAdamArgs[] = {kForeach, kAmsgrad, kMaximize};
 inline constexpr OptimizerArg kSgdArgs[] = {
     kMomentum,    {"nesterov", OptimizerArg::Kind::kFlag, 0, 0, 1, {}, "momentum"},
     kWeightDecay, kMaximize,
-    kForeach,     {"fused"}};
+    kForeach,     {"fused"},
+    {"dampening", OptimizerArg::Kind::kNumber, 0, 0, 1}};  // allocates nothing
 inline constexpr OptimizerArg kRmspropArgs[] = {
     kMomentum, {"centered"}, kWeightDecay, kMaximize, kForeach};
 inline constexpr OptimizerArg kAdagradArgs[] = {kWeightDecay, kMaximize, kForeach, {"fused"}};

@@ -105,30 +105,38 @@ QueryKeyValue cut_heads(Tape& t, const DecoderConfig& c, const Tensor& all) {
   return out;
 }
 
-AttentionOutput eager_rotary(Tape& t, const DecoderConfig&, const QueryKeyValue& states,
-                             const LayerInputs& in, Dtype dtype) {
+// What attention's function holds under its names to its end.
+struct Attended {
+  AttentionOutput result;
+  std::array<Tensor, 3> held{};
+};
+
+Attended eager_rotary(Tape& t, const DecoderConfig&, const QueryKeyValue& states,
+                      const LayerInputs& in, Dtype dtype) {
   AttentionOutput out;
   out.weights = ops::batched_product(t.as("attention scores"), states.q, states.k, true);
   out.weights = ops::mul_constant_in_place(t, out.weights);
   Tensor masked = ops::add(t.as("attention scores, masked"), out.weights, in.mask);
-  out.weights = ops::softmax_in(t, std::move(masked), dtype);
+  out.weights = ops::softmax_in(t, masked, dtype);
+  masked.reset();
   out.output = ops::batched_product(t.as("attention output"), out.weights, states.v, false);
-  return out;
+  return {std::move(out)};
 }
 
-// Scores are raised to 32 bit, and so is what the softmax is given.
-AttentionOutput eager_alibi(Tape& t, const DecoderConfig& c, const QueryKeyValue& states,
-                            const LayerInputs& in, Dtype dtype) {
+// Scores are raised to 32 bit.
+Attended eager_alibi(Tape& t, const DecoderConfig& c, const QueryKeyValue& states,
+                     const LayerInputs& in, Dtype dtype) {
   Tensor product = ops::batched_product(t.as("attention scores"), states.q, states.k, true);
   Tensor scores = ops::to(t.as("attention scores in 32 bit"), product, Dtype::kFloat32);
   Tensor logits = ops::add(t.as("attention scores with alibi"), scores, in.alibi);
   logits = ops::mul_constant_in_place(t, logits);
   Tensor masked = ops::add(t.as("attention scores, masked"), logits, in.mask);
   AttentionOutput out;
-  out.weights = ops::softmax_in(t, std::move(masked), dtype);
+  out.weights = ops::softmax_in(t, masked, dtype);
+  masked.reset();
   if (c.attention_dropout) out.weights = ops::dropout(t, out.weights);
   out.output = ops::batched_product(t.as("attention output"), out.weights, states.v, false);
-  return out;
+  return {std::move(out), {std::move(product), std::move(scores), std::move(logits)}};
 }
 
 AttentionOutput falcon_attention(Tape& t, const DecoderLayer& layer, const LayerInputs& in,
@@ -145,9 +153,10 @@ AttentionOutput falcon_attention(Tape& t, const DecoderLayer& layer, const Layer
     states.q = std::move(rotated.q);
     states.k = std::move(rotated.k);
   }
-  AttentionOutput result;
+  Attended attended;
+  AttentionOutput& result = attended.result;
   if (layer.model->options.eager) {
-    result = (c.alibi ? eager_alibi : eager_rotary)(t, c, states, in, hidden.dtype());
+    attended = (c.alibi ? eager_alibi : eager_rotary)(t, c, states, in, hidden.dtype());
   } else {
     result.output = ops::scaled_dot_product_attention(t, states.q, states.k, states.v, in.mask,
                                                       c.alibi && c.attention_dropout);
@@ -155,7 +164,7 @@ AttentionOutput falcon_attention(Tape& t, const DecoderLayer& layer, const Layer
   result.output = ops::transpose(t, result.output);
   result.output = ops::merge_heads(t, result.output);
   result.output = ops::linear(t.as("attention projected"), layer.self_attn.o_proj, result.output);
-  return result;
+  return std::move(result);
 }
 
 Tensor falcon_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x) {

@@ -89,6 +89,7 @@ DecoderConfig common_config(const ModelConfig& config, Workings& w) {
   const ops::Activation activation = ops::find_activation(config.text("hidden_act"));
   c.blocks.activation = activation ? activation : ops::silu;
   c.rope_type = config.text("rope_type");
+  c.attention_dropout = config.number_or("attention_dropout", 0) > 0;
   c.tied = config.flag("tie_word_embeddings");
   const auto layers = static_cast<std::size_t>(c.layers.value());
   c.windowed.assign(layers, false);

@@ -58,22 +58,23 @@ AttentionKernel attention_kernel(const Tape& t, const Tensor& q, const Tensor& v
 
 Tensor scaled_dot_product_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask,
                                     bool dropout) {
+  Tensor bias = mask ? autocast_operand(t, mask) : Tensor();
   Tensor value = autocast_operand(t, v);
   Tensor key = autocast_operand(t, k);
   Tensor query = autocast_operand(t, q);
   const bool wants_gradient =
       t.grad_enabled() && (query.needs_grad() || key.needs_grad() || value.needs_grad());
-  const bool masked = static_cast<bool>(mask);
+  const bool masked = static_cast<bool>(bias);
   switch (attention_kernel(t, query, value, masked, wants_gradient)) {
     case AttentionKernel::kFlash:
       return flash_of_any_width(t, query, key, value, dropout);  // casts live as long as the call
     case AttentionKernel::kMath:
-      return math_attention(t, query, key, value, mask);
+      return math_attention(t, query, key, value, bias);
     case AttentionKernel::kMemoryEfficient:
       break;
   }
   return memory_efficient_attention(t, std::move(query), std::move(key), std::move(value),
-                                    std::move(mask), wants_gradient, dropout);
+                                    std::move(bias), wants_gradient, dropout);
 }
 
 Tensor softmax_in(Tape& t, Tensor x, Dtype dtype) {

@@ -33,6 +33,7 @@ constexpr Rule kPackedProduct{"product with a 4-bit weight", "bitsandbytes: MatM
 bool fused(const Tape& t, double rows, double out, double in) {
   const double sms = t.device().multiprocessors;
   const double blocks = std::ceil(out / 64);
+  if (std::fmod(in, kBlock) != 0) return false;  // rows of the weight must begin with a scale
   if (rows <= 4) return true;
   if (rows > 1536) return false;
   if (out * in < 4 << 20) {
