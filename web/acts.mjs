@@ -1,7 +1,7 @@
 // What people do to the page: clicks, keys, typing, pasting, the pointer over the picture. Views carry data-attributes;
 // the page listens once and looks for them.
 import { matching } from './choices.mjs';
-import { step } from './choose.mjs';
+import { patch_of, step } from './choose.mjs';
 import { changes } from './changes.mjs';
 import { do_act, found, go } from './commands.mjs';
 import { cursor_acts } from './cursor.mjs';
@@ -33,7 +33,7 @@ export function listen(app) {
   /** @param {Control} row @param {string} key */
   const choose = (row, key) => {
     const option = row.options?.find((one) => one.key === key);
-    if (option) app.change(option.patch);
+    if (option) app.change(patch_of(option, app.view().full));
   };
   /** @param {string[]} list @param {string} item */
   const flip = (list, item) =>
@@ -46,7 +46,7 @@ export function listen(app) {
     const row = control(ui.open);
     if (option && row) {
       choose(row, option[1]);
-      return close(true);
+      return row.stays ? undefined : close(true);
     }
     const stop = found(event, 'set');
     const set = stop && control(stop[1]);
@@ -122,7 +122,7 @@ export function listen(app) {
     } else if (event.key === 'Enter' || (event.key === ' ' && !search)) {
       const key = ui.active ?? (search && ui.query !== '' ? keys[0] : undefined);
       if (key !== undefined) choose(row, key);
-      close(true);
+      if (!row.stays) close(true);
     } else return;
     event.preventDefault();
   }
@@ -163,9 +163,13 @@ export function listen(app) {
         app.render();
       }
     } else if (target instanceof HTMLInputElement) {
-      const { number, size, switch: on } = target.dataset;
-      const row = control(number ?? on ?? null);
-      if (row && on !== undefined) choose(row, String(target.checked));
+      const { number, size, switch: on, tick, name } = target.dataset;
+      const row = control(number ?? on ?? tick ?? null);
+      if (row?.items && name !== undefined) {
+        const items = row.items(app.view().full);
+        const names = items.filter((one) => (one.name === name) !== one.on).map((one) => one.name);
+        app.change({ [row.paths[0]]: names.length === items.length ? 'all-linear' : names });
+      } else if (row && on !== undefined) choose(row, String(target.checked));
       else if (row) {
         const value = app.view().n.read(target.value);
         app.change({ [row.paths[0]]: Number.isNaN(value) ? target.value : value });

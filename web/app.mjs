@@ -25,12 +25,12 @@ const kBuiltFor = /^en(-(US|GB|CA|AU|NZ|IE))?$/;
 export async function run(door, locale) {
   /** @type {import('./types.mjs').Catalog} */
   const catalog = JSON.parse(await door.catalog());
-  const { defaults } = catalog;
+  const { defaults, defaults_within: within } = catalog;
   const n = numbers(locale);
   const rows = controls(catalog, n);
   const ui = fresh_ui();
   const ask = (/** @type {Scenario} */ scenario) => door.estimate(JSON.stringify(scenario));
-  const book = cost_book(ask, () => queue());
+  const book = cost_book(ask, () => queue(['scenario', 'panel', 'ladder']));
 
   /** @param {Scenario} scenario @returns {Promise<Report | {problems: Problem[]}>} */
   const estimate = async (scenario) => JSON.parse(await ask(scenario));
@@ -47,9 +47,9 @@ export async function run(door, locale) {
   /** @returns {View} */
   function view() {
     if (!report) throw new Error('nothing has been counted yet');
-    const full = complete(defaults, scenario);
+    const full = complete(defaults, scenario, within);
     const cost = (/** @type {import('./scenario.mjs').Patch} */ patch) =>
-      book.of(pare(defaults, apply(scenario, patch)));
+      book.of(pare(defaults, apply(scenario, patch), within));
     return { catalog, n, controls: rows, scenario, full, report, moment, problems, cost, ui };
   }
 
@@ -163,7 +163,7 @@ export async function run(door, locale) {
     render: queue,
     /** @param {import('./scenario.mjs').Patch} patch */
     change(patch) {
-      scenario = pare(defaults, apply(scenario, patch));
+      scenario = pare(defaults, apply(scenario, patch), within);
       keep_address(write_address(scenario, defaults));
       queue(['scenario', 'panel']);
       void recount();
@@ -202,8 +202,9 @@ function keep_address(hash) {
  * @param {import('./view.mjs').Ui} ui */
 function remember_ladder(ui) {
   for (const row of document.querySelectorAll('#ladder [data-key]')) {
-    const peak = row.querySelector('data.peak')?.getAttribute('value');
-    if (peak) ui.ladder[row.getAttribute('data-key') ?? ''] = Number(peak);
+    const peak = Number(row.querySelector('data.peak')?.getAttribute('value') ?? 0);
+    const why = row.querySelector('.why')?.textContent?.trim() ?? '';
+    if (peak) ui.ladder[row.getAttribute('data-key') ?? ''] = { peak, why };
   }
 }
 

@@ -43,12 +43,16 @@ const view = {
   n,
   controls: controls(catalog, n),
   scenario: kFirst,
-  full: complete(catalog.defaults, kFirst),
+  full: complete(catalog.defaults, kFirst, catalog.defaults_within),
   report,
   moment: null,
   problems: [],
   cost: (patch) =>
-    cost_of(core.estimate(JSON.stringify(pare(catalog.defaults, apply(kFirst, patch))))),
+    cost_of(
+      core.estimate(
+        JSON.stringify(pare(catalog.defaults, apply(kFirst, patch), catalog.defaults_within)),
+      ),
+    ),
   ui: fresh_ui(),
 };
 const outside = { reports: () => ({}), address: () => '#' };

@@ -1,7 +1,9 @@
 // The choices of one control: a list (searched where it is long), a slider with a field, or a size with its unit.
+import { patch_of } from './choose.mjs';
 import { h } from './dom.mjs';
 import { size_field, slider } from './fields.mjs';
 import { problem_text } from './problems.mjs';
+import { cost, setting } from './setting.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./controls.mjs').Control} Control */
@@ -16,14 +18,14 @@ export function popover(view) {
     'div',
     {
       id: 'pop',
-      class: `pop is-${control.kind}`,
+      class: `pop is-${control.kind}${control.costed ? ' costed' : ''}`,
       role: 'dialog',
       'aria-label': control.label,
       'data-key': control.id,
     },
     h('p', { class: 'help' }, control.help),
     choices(view, control),
-    control.id === 'card' && usable_field(view),
+    also(view, control),
     control.pastes === true && paste_field(view),
     problem_text(view, control),
   );
@@ -90,7 +92,7 @@ function list(view, control) {
       spellcheck: 'false',
       'data-search': control.id,
       'data-key': 'search',
-      placeholder: 'name, family or size',
+      placeholder: control.costed ? 'name or bytes' : 'name, family or size',
       'aria-label': `Search: ${control.label}`,
       'aria-expanded': 'true',
       'aria-controls': 'options',
@@ -121,20 +123,7 @@ function row(view, control, option, chosen, active) {
     },
     h('span', { class: 'label' }, option.label),
     option.note !== undefined && h('span', { class: 'note' }, option.note),
-    control.kind === 'choice' && cost(view, option.patch),
-  );
-}
-
-/** What a change would need, once it is known.
- * @param {View} view @param {import('./scenario.mjs').Patch} patch */
-export function cost(view, patch) {
-  const known = view.cost(patch);
-  if (known === undefined) return h('span', { class: 'cost' });
-  if (known === null) return h('span', { class: 'cost dim' }, '—');
-  return h(
-    'data',
-    { class: 'cost', value: known.peak, title: view.n.exact(known.peak) },
-    `${view.n.gib(known.peak)} GiB`,
+    (control.kind === 'choice' || control.costed) && cost(view, patch_of(option, view.full)),
   );
 }
 
@@ -166,10 +155,22 @@ function neighbours(view, control) {
   );
 }
 
-/** @param {View} view */
-function usable_field(view) {
-  const control = view.controls.find(({ id }) => id === 'usable');
-  if (!control) return null;
+/** The controls that are shown with this one. @param {View} view @param {Control} control */
+function also(view, { also }) {
+  const shown = view.controls.filter(
+    ({ id, when }) => also?.includes(id) && when?.(view.full) !== false,
+  );
+  if (shown.length === 0) return null;
+  if (shown[0].kind === 'size') return usable_field(view, shown[0]);
+  return h(
+    'div',
+    { class: 'also rows', 'data-key': 'also' },
+    ...shown.map((control) => setting(view, control, 'also')),
+  );
+}
+
+/** @param {View} view @param {Control} control */
+function usable_field(view, control) {
   return h(
     'div',
     { class: 'also', 'data-key': 'usable' },

@@ -24,6 +24,9 @@ export function control_of(list, path) {
   return best;
 }
 
+/** What choosing an option changes. @param {import('./controls.mjs').Option} option @param {Scenario} full @returns {Patch} */
+export const patch_of = ({ patch }, full) => (typeof patch === 'function' ? patch(full) : patch);
+
 /** The option or stop before or after the one that is chosen, as a patch; null at the end of the list.
  * @param {Control} control @param {Scenario} full @param {1 | -1} direction @returns {Patch | null} */
 export function step(control, full, direction) {
@@ -38,7 +41,8 @@ export function step(control, full, direction) {
   }
   const options = control.options ?? [];
   const at = options.findIndex((option) => option.key === key);
-  return options[at + direction]?.patch ?? null;
+  const next = options[at + direction];
+  return next ? patch_of(next, full) : null;
 }
 
 /** The label of what is chosen, as the sentence says it.

@@ -1,14 +1,17 @@
 // Everything that can be changed: one row per control, grouped as people think. The sentence, the panel and the list of
 // single changes are all made from these rows. To add a control, add a row.
-import { equal, get, is_object } from './scenario.mjs';
+import { method_controls } from './method.mjs';
+import { optimizer_control } from './optimizers.mjs';
+import { get, is_object } from './scenario.mjs';
 
 /** @typedef {import('./types.mjs').Catalog} Catalog */
 /** @typedef {import('./types.mjs').Scenario} Scenario */
 /** @typedef {import('./scenario.mjs').Patch} Patch */
 /** @typedef {import('./number.mjs').Numbers} Numbers */
 
-/** One thing to choose. `key` is unique in its list.
- * @typedef {{key: string, label: string, note?: string, group?: string, patch: Patch, find?: string}} Option */
+/** One thing to choose. `key` is unique in its list; a patch may depend on what is chosen elsewhere.
+ * @typedef {{key: string, label: string, note?: string, group?: string, find?: string,
+ *   patch: Patch | ((full: Scenario) => Patch)}} Option */
 
 /**
  * @typedef {object} Control
@@ -17,11 +20,17 @@ import { equal, get, is_object } from './scenario.mjs';
  * @property {string} label
  * @property {string} help one line on what it does to memory
  * @property {string[]} paths the scenario's keys that it sets; problems are shown beside the control of their path
- * @property {'choice' | 'long' | 'number' | 'switch' | 'size'} kind a long choice is searched; a size is typed with a unit
+ * @property {'choice' | 'long' | 'number' | 'switch' | 'size' | 'many'} kind a long choice is searched; a size is typed
+ *   with a unit; many are ticked
  * @property {(full: Scenario) => string} key the key of the option that is chosen, or the number as text
  * @property {Option[]} [options]
  * @property {number[]} [stops] the values that the slider and the arrow keys take
+ * @property {(full: Scenario) => {name: string, on: boolean}[]} [items] of kind many: the names, and which are ticked
  * @property {boolean} [pastes] a config.json can be given instead
+ * @property {boolean} [costed] a long list that says what each choice would need
+ * @property {string[]} [also] ids of the controls that are shown with it
+ * @property {boolean} [stays] open after a choice, since others follow from it
+ * @property {(full: Scenario) => boolean} [when] it has something to say only then
  */
 
 export const kGroups = [
@@ -59,7 +68,7 @@ const kAccumulationStops = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 1
 export function controls(catalog, n) {
   /** @param {string} path @param {Option[]} options @returns {(full: Scenario) => string} */
   const chosen = (path, options) => (full) =>
-    options.find((option) => equal(option.patch[path], get(full, path)))?.key ?? '';
+    options.find(({ key }) => key === get(full, path))?.key ?? '';
   /** @param {string} path */
   const number = (path) => (/** @type {Scenario} */ full) => String(get(full, path) ?? '');
   const models = once(() => model_options(catalog, n));
@@ -95,6 +104,7 @@ export function controls(catalog, n) {
       help: 'Its shapes decide everything else.',
       key: (full) => String(is_object(full.model) ? 'pasted' : full.model),
     },
+    ...method_controls(catalog),
     {
       id: 'dtype',
       group: 'method',
@@ -166,6 +176,19 @@ export function controls(catalog, n) {
       help: 'Raises the effective batch; activations are those of one micro-batch.',
       key: number('training.gradient_accumulation_steps'),
     },
+    {
+      id: 'mask',
+      group: 'data',
+      label: 'A padding mask is passed',
+      paths: ['attention_mask'],
+      kind: 'switch',
+      help: 'As for examples of several lengths; attention then runs in other kernels.',
+      options: [
+        { key: 'false', label: 'no padding mask', patch: { attention_mask: false } },
+        { key: 'true', label: 'a padding mask', patch: { attention_mask: true } },
+      ],
+      key: (full) => String(full.attention_mask),
+    },
     checkpointing(),
     {
       id: 'attention',
@@ -177,7 +200,7 @@ export function controls(catalog, n) {
       help: 'Fused kernels keep no matrix of scores.',
       key: chosen('attn_implementation', attentions),
     },
-    optimizer(catalog),
+    optimizer_control(catalog),
     {
       id: 'clip',
       group: 'optimizer',
@@ -220,6 +243,7 @@ export function controls(catalog, n) {
       get options() {
         return every_card();
       },
+      also: ['usable'],
       help: 'What PyTorch can use of it, which is less than its name says.',
       key: (full) =>
         typeof get(full, 'device.total_bytes') === 'number' ? 'typed' : String(full.card ?? 'none'),
@@ -287,32 +311,6 @@ function checkpointing() {
     ],
     key: (full) =>
       get(full, on) !== true ? 'off' : get(full, reentrant) === true ? 'reentrant' : 'on',
-  };
-}
-
-/** @param {Catalog} catalog @returns {Control} */
-function optimizer(catalog) {
-  const key = (/** @type {unknown} */ optim, /** @type {unknown} */ args) =>
-    is_object(args) && Object.keys(args).length > 0
-      ? `${optim} ${JSON.stringify(args)}`
-      : String(optim);
-  return {
-    id: 'optimizer',
-    group: 'optimizer',
-    label: 'Optimizer',
-    kind: 'choice',
-    paths: ['training.optim', 'training.optim_args'],
-    help: 'Its state appears at the first step and stays.',
-    options: catalog.optimizers.map((row) => ({
-      key: key(row.optim, row.optim_args),
-      label: row.what,
-      note: key(row.optim, row.optim_args),
-      patch: {
-        'training.optim': row.optim,
-        'training.optim_args': Object.keys(row.optim_args).length > 0 ? row.optim_args : undefined,
-      },
-    })),
-    key: (full) => key(get(full, 'training.optim'), get(full, 'training.optim_args')),
   };
 }
 

@@ -8,8 +8,15 @@ export function cost_of(text) {
   /** @type {import('./types.mjs').Report} */
   const report = JSON.parse(text);
   if (!report.peak) return null;
-  return { peak: report.peak.allocated_bytes, fits: report.verdict?.fits ?? null };
+  return {
+    peak: report.peak.allocated_bytes,
+    parts: Object.fromEntries(report.parts.map(({ id, bytes }) => [id, bytes])),
+    fits: report.verdict?.fits ?? null,
+  };
 }
+
+// Milliseconds after which what is known so far is shown.
+const kPatience = 400;
 
 /** A book of costs. `changed` is called when there is something new in it.
  * @param {(scenario: Scenario) => Promise<string>} estimate @param {() => void} changed */
@@ -22,13 +29,16 @@ export function cost_book(estimate, changed) {
 
   async function work() {
     running = true;
+    let shown = performance.now();
     for (let [next] = wanted; next; [next] = wanted) {
       const [key, scenario] = next;
       wanted.delete(key);
       if (known.size > 2000) known.clear();
       known.set(key, await estimate(scenario).then(cost_of, () => null));
       await new Promise((rest) => setTimeout(rest, 4));
-      if (wanted.size === 0) changed();
+      if (wanted.size > 0 && performance.now() - shown < kPatience) continue;
+      shown = performance.now();
+      changed();
     }
     running = false;
   }

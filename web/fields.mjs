@@ -6,6 +6,11 @@ import { get } from './scenario.mjs';
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./controls.mjs').Control} Control */
 
+/** The id of a control's input where a label names it: in the panel, and beside another control.
+ * @param {Control} control @param {string} where */
+export const field_id = ({ id }, where) =>
+  where === 'pop' ? null : `${where === 'panel' ? 'field' : where}-${id}`;
+
 /** @param {View} view @param {Control} control */
 export function slider(view, control, where = 'pop') {
   const stops = control.stops ?? [];
@@ -36,13 +41,13 @@ function field(view, control, where) {
   const value = get(view.full, control.paths[0]);
   return h('input', {
     type: 'text',
-    id: where === 'panel' ? `field-${control.id}` : null,
+    id: field_id(control, where),
     class: 'figure',
     inputmode: 'decimal',
     autocomplete: 'off',
     'data-number': control.id,
     'data-key': `number-${where}`,
-    'aria-label': where === 'panel' ? null : `${control.label}, typed`,
+    'aria-label': where === 'pop' ? `${control.label}, typed` : null,
     value: typeof value === 'number' ? view.n.count(value) : String(value ?? ''),
   });
 }
@@ -64,13 +69,13 @@ export function size_field(view, control, where) {
     { class: 'typed' },
     h('input', {
       type: 'text',
-      id: where === 'panel' ? `field-${control.id}` : null,
+      id: field_id(control, where),
       class: 'figure',
       inputmode: 'decimal',
       autocomplete: 'off',
       'data-size': control.id,
       'data-key': `size-${control.id}-${where}`,
-      'aria-label': where === 'panel' ? null : control.label,
+      'aria-label': where === 'pop' ? control.label : null,
       value: text,
     }),
     h(

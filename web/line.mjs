@@ -51,7 +51,7 @@ export function line_rows(view, part, line) {
 
 /** @param {View} view @param {string} part @param {Line} line @param {string} key */
 function working_row(view, part, line, key) {
-  const { n, report, catalog, ui } = view;
+  const { n, catalog, ui } = view;
   const each = line.count > 1 ? `, ${n.bytes(line.bytes / line.count)} each` : '';
   return h(
     'tr',
@@ -60,7 +60,7 @@ function working_row(view, part, line, key) {
       'td',
       { colspan: ui.exact ? 3 : 4 },
       workings(line, n),
-      legend(line.symbols, catalog.letters, report.model.letters, n),
+      legend(line, catalog.letters, n),
       h(
         'dl',
         {},

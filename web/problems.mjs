@@ -9,6 +9,9 @@ import { h } from './dom.mjs';
 export const problems_of = (view, control) =>
   view.problems.filter(({ path }) => control_of(view.controls, path)?.id === control.id);
 
+/** The control under which this one is shown, or itself. @param {Control[]} list @param {Control} control */
+const opener = (list, control) => list.find(({ also }) => also?.includes(control.id)) ?? control;
+
 /** The sentences of one control's problems, for the place beside it.
  * @param {View} view @param {Control} control @param {string} [id] */
 export function problem_text(view, control, id) {
@@ -43,7 +46,12 @@ export function problem_list(view) {
           control &&
             h(
               'button',
-              { type: 'button', class: 'link', 'data-word': control.id, 'data-key': 'open' },
+              {
+                type: 'button',
+                class: 'link',
+                'data-word': opener(view.controls, control).id,
+                'data-key': 'open',
+              },
               control.label,
             ),
           control && ': ',

@@ -13,20 +13,20 @@ export function say(view) {
   const word = (id, text) => {
     const control = view.controls.find((row) => row.id === id);
     if (!control) return '';
-    // Usable memory is typed under the card's word.
-    const typed = id === 'card' && view.controls.find((row) => row.id === 'usable');
-    const wrong = [control, typed].some((row) => row && problems_of(view, row).length > 0);
+    const bad = [control, ...view.controls.filter((row) => control.also?.includes(row.id))].find(
+      (row) => problems_of(view, row).length > 0,
+    );
     return h(
       'button',
       {
         type: 'button',
-        class: wrong ? 'word wrong' : 'word',
+        class: bad ? 'word wrong' : 'word',
         'data-key': id,
         'data-word': id,
         'aria-haspopup': 'dialog',
         'aria-expanded': String(view.ui.open === id),
         'aria-label': `${control.label}: ${text ?? label_of(control, full)}`,
-        'aria-describedby': wrong ? `problem-${id}` : 'word-keys',
+        'aria-describedby': bad ? `problem-${bad.id}` : 'word-keys',
       },
       text ?? shorten(label_of(control, full), 40),
     );
@@ -45,16 +45,19 @@ export function say(view) {
     'Fine-tune ',
     word('model', model_name(view)),
     ' with ',
+    word('method', method_name(view)),
+    ', ',
     word('dtype'),
     ' and ',
     word('autocast'),
     ' on ',
-    word('card', card_name(view)),
-    others ? [', ', word('others', size_word(view, others)), ' of it taken'] : '',
-    ': ',
+    whole(word('card', card_name(view)), others ? ',' : ':'),
+    others ? [' ', word('others', size_word(view, others)), ' of it taken:'] : '',
+    ' ',
     whole('micro-batch ', word('batch', figure('training.per_device_train_batch_size'))),
     ' of ',
     whole(word('length', figure('training.max_length')), ' tokens'),
+    full.attention_mask === true ? [' with ', word('mask')] : '',
     accumulated === 1
       ? ''
       : [
@@ -91,6 +94,15 @@ function model_name({ full, catalog }) {
   return catalog.models.some((model) => model.id === id)
     ? (id.split('/').pop() ?? id)
     : shorten(id, 40);
+}
+
+/** "QLoRA, rank 16" @param {View} view */
+function method_name({ full, controls, n }) {
+  const control = controls.find((row) => row.id === 'method');
+  const rank = get(full, 'peft.r');
+  const name = control ? label_of(control, full) : '';
+  if (full.peft === null || full.peft === undefined) return name;
+  return `${name}, rank ${typeof rank === 'number' ? n.count(rank) : shorten(String(rank), 16)}`;
 }
 
 /** @param {View} view */

@@ -27,12 +27,13 @@ export function get(scenario, path) {
   return at;
 }
 
-/** The scenario with every missing key filled in from the defaults.
- * @param {Scenario} defaults @param {Scenario} scenario @returns {Scenario} */
-export function complete(defaults, scenario) {
+/** The scenario with every missing key filled in from the defaults. `within` holds the defaults of objects that are
+ * absent unless they are given: `peft` and `quantization`.
+ * @param {Scenario} defaults @param {Scenario} scenario @param {Scenario} [within] @returns {Scenario} */
+export function complete(defaults, scenario, within = {}) {
   const full = { ...defaults };
   for (const [key, value] of Object.entries(scenario)) {
-    const base = defaults[key];
+    const base = defaults[key] ?? within[key] ?? null;
     full[key] =
       is_object(value) && is_object(base) && key !== 'model' && key !== 'optim_args'
         ? complete(base, value)
@@ -61,17 +62,18 @@ function set(object, [key, ...rest], value) {
   return next;
 }
 
-/** What differs from the defaults, so that equal runs have one form.
- * @param {Scenario} defaults @param {Scenario} scenario @returns {Scenario} */
-export function pare(defaults, scenario) {
+/** What differs from the defaults, so that equal runs have one form. An object that is absent unless it is given stays,
+ * be it empty: that it is given is a choice.
+ * @param {Scenario} defaults @param {Scenario} scenario @param {Scenario} [within] @returns {Scenario} */
+export function pare(defaults, scenario, within = {}) {
   /** @type {Scenario} */
   const kept = {};
   for (const [key, value] of Object.entries(scenario)) {
-    const base = defaults[key];
+    const base = defaults[key] ?? within[key] ?? null;
     if (is_object(value) && is_object(base) && key !== 'optim_args') {
       const inner = pare(base, value);
-      if (Object.keys(inner).length > 0) kept[key] = inner;
-    } else if (!equal(value, base)) kept[key] = value;
+      if (Object.keys(inner).length > 0 || !is_object(defaults[key])) kept[key] = inner;
+    } else if (!equal(value ?? null, base)) kept[key] = value;
   }
   return kept;
 }

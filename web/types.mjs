@@ -63,10 +63,11 @@
  *   letters: {[symbol: string]: number}}} Preset */
 
 /** @typedef {{id: string, name: string, vendor: string, generation: string, nominal_gb: number,
- *   usable_bytes: number | null, unified: boolean}} Card */
+ *   usable_bytes: number | null, unified: boolean, compute_capability: string | null}} Card */
 
-/** @typedef {{optim: string, optim_args: {[key: string]: unknown}, what: string,
- *   bytes_per_parameter: string}} OptimizerRow */
+/** Bytes are written with e, the size of an element; null where the shapes of the parameters decide.
+ * @typedef {{optim: string, optim_args: {[key: string]: unknown}, what: string,
+ *   bytes_per_parameter: string | null}} OptimizerRow */
 
 /** @typedef {{symbol: string, mathml: string, latex: string, meaning: string}} Letter */
 
@@ -88,6 +89,8 @@
  * @property {Letter[]} letters
  * @property {{id: string, name: string, what: string}[]} parts
  * @property {Scenario} defaults
+ * @property {Scenario} defaults_within of `peft` and `quantization`, where they are given
+ * @property {{model_type: string, linears: string[], lora_targets: string[]}[]} linears
  * @property {{path: string, min?: number, max?: number}[]} limits
  * @property {Example[]} examples
  */

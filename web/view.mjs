@@ -14,11 +14,11 @@
  * @property {string[]} lines keys of the lines whose working is open
  * @property {boolean} exact the ledger shows bytes instead of GiB and GB
  * @property {string | null} example id of the worked example that is open
- * @property {{[key: string]: number}} ladder peaks that were shown last, by change, while new ones are found out
+ * @property {{[key: string]: {peak: number, why: string}}} ladder what was shown last, by change, while it is found out anew
  */
 
-/** What one change would need: its peak, or null where it cannot be estimated.
- * @typedef {{peak: number, fits: 'yes' | 'close' | 'no' | null} | null} Cost */
+/** What one change would need: its peak and the parts of it, in bytes, or null where it cannot be estimated.
+ * @typedef {{peak: number, parts: {[id: string]: number}, fits: 'yes' | 'close' | 'no' | null} | null} Cost */
 
 /**
  * @typedef {object} View

@@ -111,11 +111,21 @@ export function letters_in(symbols, letters) {
   return letters.filter(({ symbol }) => used.has(symbol));
 }
 
+/** What the letters of a working stand for: the working in figures has a figure wherever the other has a letter.
+ * @param {string} symbols @param {string} figures @returns {{[symbol: string]: number}} */
+export function values_in(symbols, figures) {
+  const [names, values] = [symbols, figures].map((text) => text.match(/[\w.,]+/g) ?? []);
+  if (names.length !== values.length) return {};
+  const figure = (/** @type {string} */ text) => Number(text.replaceAll(',', ''));
+  return Object.fromEntries(names.map((name, i) => [name, figure(values[i])]));
+}
+
 /** "L 28 layers · d 1,024 hidden width"
- * @param {string} symbols @param {Letter[]} letters @param {{[symbol: string]: number}} values
+ * @param {import('./types.mjs').Line} line @param {Letter[]} letters
  * @param {import('./number.mjs').Numbers} n */
-export function legend(symbols, letters, values, n) {
+export function legend({ symbols, figures }, letters, n) {
   const used = letters_in(symbols, letters);
+  const values = values_in(symbols, figures);
   if (used.length === 0) return null;
   return h(
     'ul',
@@ -125,7 +135,7 @@ export function legend(symbols, letters, values, n) {
         'li',
         { 'data-key': letter.symbol },
         math('math', {}, formula(letter.mathml).firstElementChild ?? letter.symbol),
-        values[letter.symbol] !== undefined && ` = ${n.count(values[letter.symbol])}`,
+        values[letter.symbol] >= 0 && ` = ${n.count(values[letter.symbol])}`,
         h('span', {}, ` ${letter.meaning}`),
       ),
     ),
