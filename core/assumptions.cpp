@@ -1,8 +1,8 @@
 // The sentences that go with a report's figures.
 #include "core/assumptions.hpp"
 
-#include "core/data/versions.hpp"
 #include "core/data/optimizers.hpp"
+#include "core/data/versions.hpp"
 #include "core/quantity.hpp"
 
 namespace ledger {
@@ -40,7 +40,8 @@ std::vector<std::string> assumptions_of(const Scenario& s, const Simulation& sim
     out.push_back(simulation.repeats
                       ? "Micro-batches after the first " + shown +
                             " of a step only repeat what is shown, and are not drawn."
-                      : "Only the first " + shown + " micro-batches of a step are replayed; the "
+                      : "Only the first " + shown +
+                            " micro-batches of a step are replayed; the "
                             "allocator has not come back to a state that it was in before.");
   }
   const OptimizerRow* optimizer = find_optimizer(s.training.optim, [&](std::string_view name) {
@@ -48,26 +49,29 @@ std::vector<std::string> assumptions_of(const Scenario& s, const Simulation& sim
     return given == s.training.optim_args.end() ? 0 : given->second;
   });
   if (optimizer && !optimizer->assumption.empty()) out.emplace_back(optimizer->assumption);
-  const std::string capability = std::to_string(s.device.compute_major) + "." +
-                                 std::to_string(s.device.compute_minor);
+  const std::string capability =
+      std::to_string(s.device.compute_major) + "." + std::to_string(s.device.compute_minor);
   out.push_back("Compute capability " + capability + " with " +
                 with_separators(s.device.multiprocessors) +
                 " multiprocessors: workspaces and scratch follow them.");
-  out.push_back("The CUDA context and what is loaded with it is outside PyTorch's allocator and "
-                "cannot be derived; it is a measured range.");
+  out.push_back(
+      "The CUDA context and what is loaded with it is outside PyTorch's allocator and "
+      "cannot be derived; it is a measured range.");
   return out;
 }
 
 std::string verdict_sentence(const device::Verdict& v) {
   switch (v.fit) {
     case device::Fit::kYes:
-      return "Everything that the allocator reserves fits beside the largest context that was seen.";
+      return "Everything that the allocator reserves fits beside the largest context that was "
+             "seen.";
     case device::Fit::kClose:
       if (v.failure) {
         return "It fits beside the smallest context that was seen, not beside the largest.";
       }
       return v.releases_cache
-                 ? "It fits because the allocator gives cached memory back when the device is full; "
+                 ? "It fits because the allocator gives cached memory back when the device is "
+                   "full; "
                    "each time costs time."
                  : "It fits beside the largest context that was seen, with nothing to spare.";
     case device::Fit::kNo:

@@ -1,13 +1,14 @@
 // The backward pass: which node runs when, and what becomes of gradients on their way.
 #include <algorithm>
 
+#include "core/reduction.hpp"
 #include "core/tape.hpp"
 #include "core/tape_internal.hpp"
-#include "core/reduction.hpp"
 
 namespace ledger {
 
-const Rule kAccumulateGrad{"accumulation into .grad", "torch/csrc/autograd/functions/accumulate_grad.h"};
+const Rule kAccumulateGrad{"accumulation into .grad",
+                           "torch/csrc/autograd/functions/accumulate_grad.h"};
 constexpr Rule kSeed{"start of the backward pass", "torch/autograd/__init__.py: _make_grads"};
 constexpr Rule kGradientSum{"sum of two gradients", "torch/csrc/autograd/input_buffer.cpp"};
 

@@ -9,9 +9,8 @@ namespace {
 // through it. Its own output lives until that pass is over.
 void backward_of_region(BackwardCall& call) { call.results[0] = call.tape.replay_reentrant(call); }
 
-constexpr Rule kCheckpointFunction{"re-entrant checkpoint",
-                                   "torch/utils/checkpoint.py: CheckpointFunction",
-                                   backward_of_region};
+constexpr Rule kCheckpointFunction{
+    "re-entrant checkpoint", "torch/utils/checkpoint.py: CheckpointFunction", backward_of_region};
 // Stands for the history of a region's arguments, which a replay does not follow.
 constexpr Rule kDetached{"argument of a replayed region", "torch/utils/checkpoint.py"};
 

@@ -34,9 +34,9 @@ std::string events_of_step(std::string_view scenario_json, int step) {
     return out;
   }
   Workings workings;
-  const training::Run run = training::run(
-      scenario.value(), workings,
-      static_cast<int>(scenario.value().training.gradient_accumulation_steps));
+  const training::Run run =
+      training::run(scenario.value(), workings,
+                    static_cast<int>(scenario.value().training.gradient_accumulation_steps));
   const Record& record = run.record;
   std::map<std::uint32_t, int> numbers;
   bool inside = false;

@@ -67,7 +67,7 @@ struct Group {
   Key key;
   std::uint32_t example = 0;  // a storage of the group
   double count = 0;
-  double in_layers = 0;       // of them, those that belong to a layer
+  double in_layers = 0;  // of them, those that belong to a layer
   std::vector<bool> layers;
   std::uint32_t born = 0, dies = 0;
 };
@@ -76,7 +76,9 @@ Key key_of(const StorageRecord& s, Status status, Part part) {
   const bool grad = part == Part::kGradients;
   return {grad ? "gradient" : s.what,
           s.bytes.working(),
-          grad ? nullptr : status.saved ? s.saved_for : s.maker,
+          grad           ? nullptr
+          : status.saved ? s.saved_for
+                         : s.maker,
           s.place,
           part,
           status.saved};
@@ -84,10 +86,12 @@ Key key_of(const StorageRecord& s, Status status, Part part) {
 
 // "L" where every layer has one, "2 · L" where every layer has two, else the number.
 Count multiplicity(const Group& group, Count layers) {
-  const auto covered = static_cast<double>(std::count(group.layers.begin(), group.layers.end(), true));
+  const auto covered =
+      static_cast<double>(std::count(group.layers.begin(), group.layers.end(), true));
   const double each = group.count / layers.value();
   const bool every_layer = group.in_layers == group.count && covered == layers.value() &&
-                           layers.value() > 1 && each == static_cast<double>(static_cast<int>(each));
+                           layers.value() > 1 &&
+                           each == static_cast<double>(static_cast<int>(each));
   return every_layer ? Count(each) * layers : Count(group.count);
 }
 
@@ -100,8 +104,7 @@ Part part_of(const StorageRecord& s, Status status) {
     case Role::kState: return Part::kOptimizer;
     case Role::kInput:
     case Role::kWorkspace: return Part::kRuntime;
-    case Role::kActivation:
-      return s.cast && !status.saved ? Part::kTemporary : Part::kActivations;
+    case Role::kActivation: return s.cast && !status.saved ? Part::kTemporary : Part::kActivations;
     case Role::kGradient:
       if (status.accumulated) return Part::kGradients;
       return status.saved ? Part::kActivations : Part::kTemporary;
@@ -168,7 +171,8 @@ Ledger ledger_at(const Record& record, const device::Replay& replay, std::uint32
     }
     requested += s.bytes.value();
     blocks += static_cast<double>(replay.block_bytes[id]);
-    out.rounded += static_cast<double>(device::rounded(static_cast<std::uint64_t>(s.bytes.value())));
+    out.rounded +=
+        static_cast<double>(device::rounded(static_cast<std::uint64_t>(s.bytes.value())));
   }
 
   for (const Group& group : groups) {
@@ -202,7 +206,8 @@ Ledger ledger_at(const Record& record, const device::Replay& replay, std::uint32
     out.lines[static_cast<std::size_t>(Part::kRuntime)].push_back(std::move(line));
     out.bytes[static_cast<std::size_t>(Part::kRuntime)] += bytes;
   };
-  rounding("allocator rounding: sizes", out.rounded - requested, "sizes go up to multiples of 512 bytes");
+  rounding("allocator rounding: sizes", out.rounded - requested,
+           "sizes go up to multiples of 512 bytes");
   rounding("allocator rounding: blocks", blocks - out.rounded,
            "a rest of at most 1 MiB is not split off a large block");
   out.allocated = blocks;

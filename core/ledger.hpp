@@ -13,7 +13,13 @@
 namespace ledger {
 
 enum class Part : std::uint8_t {
-  kWeights, kGradients, kOptimizer, kMaster, kActivations, kTemporary, kRuntime
+  kWeights,
+  kGradients,
+  kOptimizer,
+  kMaster,
+  kActivations,
+  kTemporary,
+  kRuntime
 };
 
 struct PartRow {
@@ -26,20 +32,21 @@ inline constexpr std::array<PartRow, 7> kParts = {{
     {"gradients", "Gradients", "what has been accumulated in .grad"},
     {"optimizer", "Optimizer", "state that the optimizer keeps from step to step"},
     {"master", "Master weights", "a second copy of the weights in 32 bit, where one is kept"},
-    {"activations", "Activations", "saved for the backward pass, or held by the running forward pass"},
+    {"activations", "Activations",
+     "saved for the backward pass, or held by the running forward pass"},
     {"temporary", "Temporary", "any other tensor of a running operator"},
     {"runtime", "Runtime", "workspaces, ids, and what the allocator adds by rounding"},
 }};
 
 struct LedgerLine {
   std::string_view what;
-  std::string_view where;     // "layers.*.mlp.gate_proj"
-  double count = 0;           // equal tensors
-  Bytes bytes;                // of all of them, with the working
-  std::string why;            // why they are alive
-  std::string_view source;    // where the rule was read
-  std::uint32_t born = 0;     // event of the first
-  std::uint32_t dies = 0;     // event of the last; the number of events if it never dies
+  std::string_view where;   // "layers.*.mlp.gate_proj"
+  double count = 0;         // equal tensors
+  Bytes bytes;              // of all of them, with the working
+  std::string why;          // why they are alive
+  std::string_view source;  // where the rule was read
+  std::uint32_t born = 0;   // event of the first
+  std::uint32_t dies = 0;   // event of the last; the number of events if it never dies
 };
 
 struct Ledger {

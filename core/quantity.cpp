@@ -22,8 +22,8 @@ std::uint64_t bits_of(double value) {
 }
 
 // The working of a result, or none where both operands are plain numbers.
-const Expression* working(Kind kind, double a, const Expression* wa, double b,
-                          const Expression* wb, double value) {
+const Expression* working(Kind kind, double a, const Expression* wa, double b, const Expression* wb,
+                          double value) {
   if (!wa && !wb) return nullptr;
   Workings& home = *(wa ? wa : wb)->home;
   if (!wa) wa = home.figure(a);
@@ -49,7 +49,9 @@ Count operator+(Count a, Count b) {
   if (is_plain(b, 0)) return a;
   return combine(Kind::kSum, a, b, a.value() + b.value());
 }
-Count operator-(Count a, Count b) { return combine(Kind::kDifference, a, b, a.value() - b.value()); }
+Count operator-(Count a, Count b) {
+  return combine(Kind::kDifference, a, b, a.value() - b.value());
+}
 Count operator/(Count a, Count b) {
   if (is_plain(b, 1)) return a;
   return combine(Kind::kQuotient, a, b, a.value() / b.value());
@@ -90,10 +92,10 @@ Bytes Shape::bytes(Dtype dtype) const {
   const int width = bytes_of(dtype);
   Bytes& kept = data_->bytes_of_width[static_cast<std::size_t>(width)];
   if (!kept.working()) {
-    const Count bytes =
-        width == 1 ? data_->elements
-                   : combine(Kind::kProduct, Count(width, data_->home->figure(width)),
-                             data_->elements, width * data_->elements.value());
+    const Count bytes = width == 1
+                            ? data_->elements
+                            : combine(Kind::kProduct, Count(width, data_->home->figure(width)),
+                                      data_->elements, width * data_->elements.value());
     kept = Bytes(bytes.value(),
                  bytes.working() ? bytes.working() : data_->home->figure(bytes.value()));
   }

@@ -106,10 +106,10 @@ class Shape {
   Count operator[](int i) const { return data_->dims[static_cast<std::size_t>(i)]; }
   Count last() const { return data_->dims[static_cast<std::size_t>(data_->rank - 1)]; }
   Count elements() const { return data_->elements; }
-  Count rows() const;                    // elements / last
-  Bytes bytes(Dtype dtype) const;        // bytes per element · elements
-  Shape with_last(Count last) const;     // the same but for the last dimension
-  Shape swapped() const;                 // dimensions 1 and 2 of four exchanged
+  Count rows() const;                 // elements / last
+  Bytes bytes(Dtype dtype) const;     // bytes per element · elements
+  Shape with_last(Count last) const;  // the same but for the last dimension
+  Shape swapped() const;              // dimensions 1 and 2 of four exchanged
   friend bool operator==(Shape a, Shape b) { return a.data_ == b.data_; }
 
  private:

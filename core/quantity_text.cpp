@@ -81,10 +81,10 @@ struct Writer {
   }
 
   std::string function(const char* text, const Expression& e) const {
-    const std::string inside = write(*e.left, 0) +
-                               (markup == Markup::kMathml ? "<mo>,</mo>" : ", ") +
-                               write(*e.right, 0);
-    if (markup == Markup::kMathml) return "<mi>" + std::string(text) + "</mi>" + bracketed("(", inside, ")");
+    const std::string inside =
+        write(*e.left, 0) + (markup == Markup::kMathml ? "<mo>,</mo>" : ", ") + write(*e.right, 0);
+    if (markup == Markup::kMathml)
+      return "<mi>" + std::string(text) + "</mi>" + bracketed("(", inside, ")");
     if (markup == Markup::kLatex) return "\\" + std::string(text) + "(" + inside + ")";
     return std::string(text) + "(" + inside + ")";
   }

@@ -9,7 +9,7 @@ namespace {
 
 using Int = std::int64_t;
 
-constexpr Int kMaxThreads = 512;      // of a block, divided by the vector width of an output
+constexpr Int kMaxThreads = 512;  // of a block, divided by the vector width of an output
 constexpr Int kWarp = 32;
 
 Int ceil_of(Int a, Int b) { return (a + b - 1) / b; }
@@ -69,11 +69,12 @@ ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool c
   if (!across_rows || per_thread < 256) return {};
 
   const Device& device = tape.device();
-  const Int per_multiprocessor = static_cast<Int>(device.threads_per_multiprocessor) / (width * height);
+  const Int per_multiprocessor =
+      static_cast<Int>(device.threads_per_multiprocessor) / (width * height);
   const Int target = static_cast<Int>(device.multiprocessors) * per_multiprocessor;
   if (grid > target) return {};
-  const Int blocks = std::max(std::min(ceil_of(target, grid), ceil_of(per_thread, 16)),
-                              ceil_of(per_thread, 256));
+  const Int blocks =
+      std::max(std::min(ceil_of(target, grid), ceil_of(per_thread, 16)), ceil_of(per_thread, 256));
   if (blocks <= 1) return {};
   const Count c = tape.workings().named("c", static_cast<double>(blocks));
   const Count lanes = contiguous ? Count(1) : Count(static_cast<double>(width * vector));

@@ -36,8 +36,8 @@ struct Estimate {
         run(simulation.run),
         record(run.record),
         replay(simulation.replay) {
-    sources.weights = "transformers: models/" + s.model.model_type + "/modeling_" +
-                      s.model.model_type + ".py";
+    sources.weights =
+        "transformers: models/" + s.model.model_type + "/modeling_" + s.model.model_type + ".py";
     sources.optimizer = std::string(training::optimizer_of(s.training).source);
     sources.loop = "the training loop";
   }

@@ -10,7 +10,7 @@ namespace ledger {
 
 // One thing wrong with the input. `message` is a whole sentence for people.
 struct Problem {
-  std::string path;     // dotted path of the key, e.g. "training.optim"; empty for the text as a whole
+  std::string path;  // dotted path of the key, e.g. "training.optim"; empty for the text as a whole
   std::string message;  // says what was given, what is accepted, and the nearest valid spelling
   std::string given;    // what was given, as written; may be empty
   std::string nearest;  // nearest valid spelling; empty where nothing is near

@@ -55,8 +55,7 @@ std::vector<std::string_view> ids(std::span<const Choice> choices) {
 
 // Parts of the contract that have no model yet. What asks for nothing passes.
 void check_not_modelled(const Value& scenario, Findings& findings) {
-  for (const std::string_view key :
-       {"parallel", "serving", "rl", "allocator", "moments"}) {
+  for (const std::string_view key : {"parallel", "serving", "rl", "allocator", "moments"}) {
     const Value* value = scenario.find(key);
     if (!value || value->is_null()) continue;
     const bool nothing = key == "allocator" && value->is(Kind::kObject) && value->members.empty();

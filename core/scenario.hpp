@@ -32,13 +32,14 @@ constexpr int bytes_of(Dtype dtype) {
 // checked against core/data/model_types/<model_type>.json. Asking for a key that the model type's
 // file does not list is a programming error and answers 0, false or "".
 struct ModelConfig {
-  std::string id;           // preset's id; empty for a pasted config
-  std::string model_type;   // transformers' model_type, e.g. "qwen3"
-  std::string source;       // where the configuration was read
-  std::map<std::string, double, std::less<>> numbers;   // null keys are absent
+  std::string id;                                      // preset's id; empty for a pasted config
+  std::string model_type;                              // transformers' model_type, e.g. "qwen3"
+  std::string source;                                  // where the configuration was read
+  std::map<std::string, double, std::less<>> numbers;  // null keys are absent
   std::map<std::string, bool, std::less<>> flags;
   std::map<std::string, std::string, std::less<>> texts;
-  std::map<std::string, std::vector<std::string>, std::less<>> lists;  // of texts, or of numbers written as text
+  std::map<std::string, std::vector<std::string>, std::less<>>
+      lists;  // of texts, or of numbers written as text
 
   double number(std::string_view key) const;
   double number_or(std::string_view key, double otherwise) const;  // for keys that may be null

@@ -140,6 +140,8 @@ void keep_rotary(const Value& config, const Value* overrides, bool pasted, Model
     for (const std::string_view key : {"rope_parameters", "rope_scaling"}) {
       const Value* rotary = from ? from->find(key) : nullptr;
       if (!rotary || !rotary->is(Kind::kObject)) continue;
+      // Types whose layers rotate in two ways have an object for each.
+      if (const Value* full = rotary->find("full_attention")) rotary = full;
       const Value* type = rotary->find("rope_type");
       if (!type) type = rotary->find("type");
       if (!type || !type->is(Kind::kText)) continue;
@@ -218,6 +220,8 @@ ModelReading read_model(const Value& scenario, Findings& findings) {
     }
     if (pasted && (is_given || !value->is_null())) reading.model.add(member.key, *value);
     keep(member.key, *value, reading.config);
+    // The name that most types have for it, under which programs and checks look for it.
+    if (const Value* name = member.value.find("is")) keep(name->text, *value, reading.config);
   }
   return all ? complete_model(*keys, std::move(reading), findings) : reading;
 }

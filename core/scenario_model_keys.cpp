@@ -62,12 +62,24 @@ std::string not_modelled(std::string_view key, const Value& value) {
     return "it keeps the output of every layer alive, which is not modelled yet; only false is "
            "accepted.";
   }
+  if (key == "qk_layernorm" && value.flag) {
+    return "a norm for each head is not modelled yet; only false is accepted.";
+  }
+  if ((key == "add_cross_attention" || key == "reorder_and_upcast_attn" ||
+       key == "slow_but_exact" || key == "use_bidirectional_attention") &&
+      value.flag) {
+    return "it makes attention another computation, which is not modelled yet; only false is "
+           "accepted.";
+  }
+  if (key == "layerdrop" && !is_number(value, 0)) {
+    return "layers left out at random are not modelled; only 0 is accepted.";
+  }
   if (key == "per_layer_config" && !value.members.empty()) {
     return "layers of different shapes are not modelled yet.";
   }
   if (key == "architectures" && value.is(Kind::kList) && !value.list.empty()) {
     const std::string& name = value.list.front().text;
-    if (!name.ends_with("ForCausalLM")) {
+    if (!name.ends_with("ForCausalLM") && !name.ends_with("LMHeadModel")) {
       return "only causal language models (…ForCausalLM) are modelled; another head or an encoder "
              "would need other memory.";
     }
@@ -126,15 +138,34 @@ void check_other_keys(const Value& object, const std::string& path, const Value&
 
 namespace {
 
+// The key by which this model type knows what most types call `name`.
+std::string spelled(const ModelReading& reading, std::string_view name) {
+  for (const json::Member& member : reading.type.find("keys")->members) {
+    const Value* is = member.value.find("is");
+    if (is && is->text == name) return member.key;
+  }
+  return std::string(name);
+}
+
 // Where a problem that several keys share is shown: at the key that was overridden, else at the
 // first.
 std::string path_of(const ModelReading& reading, std::initializer_list<std::string_view> keys) {
-  for (const std::string_view key : keys) {
+  for (const std::string_view name : keys) {
+    const std::string key = spelled(reading, name);
     const auto& names = reading.overridden;
-    if (std::find(names.begin(), names.end(), key) != names.end())
-      return "config." + std::string(key);
+    if (std::find(names.begin(), names.end(), key) != names.end()) return "config." + key;
   }
-  return "model." + std::string(*keys.begin());
+  return "model." + spelled(reading, *keys.begin());
+}
+
+// The part of a head that is rotated, where it is rotated at all.
+double rotated_width(const ModelReading& reading, double head) {
+  const Value* rotates = reading.type.find("rotates");
+  if (rotates && !rotates->flag) return 0;
+  const ModelConfig& config = reading.config;
+  if (config.flag("alibi")) return 0;
+  const double share = config.number_or("rotary_pct", config.number_or("partial_rotary_factor", 1));
+  return std::floor(head * share);
 }
 
 void check_heads(ModelReading& reading, Findings& findings) {
@@ -143,12 +174,16 @@ void check_heads(ModelReading& reading, Findings& findings) {
   const double groups = config.number("num_key_value_heads");
   const bool split = std::fmod(width, heads) == 0;
   const bool own_width = config.numbers.count("head_dim") > 0;
-  if (!split && (!own_width || config.model_type == "llama")) {
+  const std::string width_key = spelled(reading, "hidden_size");
+  const std::string heads_key = spelled(reading, "num_attention_heads");
+  const bool must_split =
+      reading.type.find("keys")->find(width_key)->find("multiple_of") != nullptr;
+  if (!split && (!own_width || must_split)) {
     const std::string path = path_of(reading, {"hidden_size", "num_attention_heads"});
-    findings.add(path, path + ": hidden_size " + grouped(width) +
-                           " is not a multiple of num_attention_heads " + grouped(heads) +
-                           (config.model_type == "llama" ? "; transformers refuses that."
-                                                         : "; give head_dim as well."));
+    findings.add(path,
+                 path + ": " + width_key + " " + grouped(width) + " is not a multiple of " +
+                     heads_key + " " + grouped(heads) +
+                     (must_split ? "; transformers refuses that." : "; give head_dim as well."));
   }
   if (std::fmod(heads, groups) != 0) {
     const std::string path = path_of(reading, {"num_key_value_heads", "num_attention_heads"});
@@ -158,10 +193,11 @@ void check_heads(ModelReading& reading, Findings& findings) {
   }
   if (!own_width) config.numbers["head_dim"] = std::floor(width / heads);
   const double head = config.number("head_dim");
-  if (split && std::fmod(head, 2) != 0) {
+  const double rotated = rotated_width(reading, head);
+  if (split && std::fmod(rotated, 2) != 0) {
     const std::string path = path_of(reading, {"head_dim", "hidden_size", "num_attention_heads"});
-    findings.add(path, path + ": heads are " + grouped(head) +
-                           " wide; the rotary embedding needs an even width.");
+    findings.add(path, path + ": heads are " + grouped(head) + " wide, " + grouped(rotated) +
+                           " of it rotated; the rotary embedding needs an even width.");
   }
 }
 
@@ -217,12 +253,24 @@ void complete_layers(const Value& keys, ModelReading& reading, Findings& finding
   }
 }
 
+// Falcon says it by two flags; elsewhere every head has its own where nothing is said.
+double key_value_heads(const Value& keys, const ModelConfig& config) {
+  const double heads = config.number("num_attention_heads");
+  if (!keys.find("multi_query")) return heads;
+  if (config.flag("new_decoder_architecture")) return config.number_or("num_kv_heads", heads);
+  return config.flag("multi_query") ? 1 : heads;
+}
+
 }  // namespace
 
 ModelReading complete_model(const Value& keys, ModelReading reading, Findings& findings) {
   ModelConfig& config = reading.config;
+  if (config.numbers.count("n_embed") > 0) config.numbers["hidden_size"] = config.number("n_embed");
+  if (config.numbers.count("intermediate_size") == 0) {
+    config.numbers["intermediate_size"] = 4 * config.number("hidden_size");
+  }
   if (config.numbers.count("num_key_value_heads") == 0) {
-    config.numbers["num_key_value_heads"] = config.number("num_attention_heads");
+    config.numbers["num_key_value_heads"] = key_value_heads(keys, config);
   }
   const std::size_t before = findings.size();
   check_heads(reading, findings);

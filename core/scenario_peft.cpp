@@ -8,10 +8,18 @@
 namespace ledger::reading {
 namespace {
 
-constexpr std::string_view kPeftKeys[] = {
-    "peft_type",     "r",          "target_modules", "lora_dropout",    "autocast_adapter_dtype",
-    "lora_alpha",    "bias",       "use_rslora",     "use_dora",        "modules_to_save",
-    "task_type",     "init_lora_weights"};
+constexpr std::string_view kPeftKeys[] = {"peft_type",
+                                          "r",
+                                          "target_modules",
+                                          "lora_dropout",
+                                          "autocast_adapter_dtype",
+                                          "lora_alpha",
+                                          "bias",
+                                          "use_rslora",
+                                          "use_dora",
+                                          "modules_to_save",
+                                          "task_type",
+                                          "init_lora_weights"};
 constexpr std::string_view kQuantizationKeys[] = {
     "load_in_4bit",           "load_in_8bit",
     "bnb_4bit_quant_type",    "bnb_4bit_use_double_quant",
@@ -44,8 +52,10 @@ std::vector<std::string> read_targets(const Value* given, const Value& type, Fin
   if (!given || given->is_null()) {
     std::vector<std::string> usual = texts(type.find("lora_targets"));
     if (usual.empty() && !linears.empty()) {
-      findings.add(path, path + " is missing, and peft has no default for this model type; give "
-                                "\"all-linear\" or a list of " + listed(known) + ".");
+      findings.add(path, path +
+                             " is missing, and peft has no default for this model type; give "
+                             "\"all-linear\" or a list of " +
+                             listed(known) + ".");
     }
     return usual;
   }
@@ -68,8 +78,9 @@ std::vector<std::string> read_targets(const Value* given, const Value& type, Fin
     }
     const auto near = nearest(item.text, known, 1);
     findings.add(path,
-                 path + " has " + as_given(item) + ", which matches no linear of this model; there are " +
-                     listed(known, "and") + ".",
+                 path + " has " + as_given(item) +
+                     ", which matches no linear of this model; there are " + listed(known, "and") +
+                     ".",
                  item, near.empty() ? "" : std::string(near.front()));
   }
   return targets;
@@ -100,14 +111,15 @@ void check_expert_targets(const Peft& peft, const Value& type, Findings& finding
 
 }  // namespace
 
-std::optional<Peft> read_peft(const Value& scenario, const ModelReading& model, Findings& findings) {
+std::optional<Peft> read_peft(const Value& scenario, const ModelReading& model,
+                              Findings& findings) {
   const Value* given = object(scenario.find("peft"), "peft", findings);
   if (!given) return {};
   check_keys(*given, "peft", kPeftKeys, findings);
   Peft peft;
   const Value* kind = given->find("peft_type");
-  refuse_unless(kind && kind->text == "LORA", "peft.peft_type", kind,
-                "only LORA is modelled.", findings);
+  refuse_unless(kind && kind->text == "LORA", "peft.peft_type", kind, "only LORA is modelled.",
+                findings);
   peft.r = number(given->find("r"), limit_of("peft.r"), findings).value_or(peft.r);
   peft.target_modules = read_targets(given->find("target_modules"), model.type, findings);
   peft.lora_dropout =
@@ -118,13 +130,15 @@ std::optional<Peft> read_peft(const Value& scenario, const ModelReading& model, 
   check_expert_targets(peft, model.type, findings);
   const Value* bias = given->find("bias");
   refuse_unless(bias && bias->text == "none", "peft.bias", bias,
-                "training biases beside the adapters is not modelled yet; only \"none\" is.", findings);
+                "training biases beside the adapters is not modelled yet; only \"none\" is.",
+                findings);
   const Value* dora = given->find("use_dora");
   refuse_unless(dora && dora->is(Kind::kFlag) && !dora->flag, "peft.use_dora", dora,
                 "DoRA is not modelled yet; only false is accepted.", findings);
   const Value* saved = given->find("modules_to_save");
-  refuse_unless(saved && saved->is(Kind::kList) && saved->list.empty(), "peft.modules_to_save", saved,
-                "modules trained as a whole beside the adapters are not modelled yet.", findings);
+  refuse_unless(saved && saved->is(Kind::kList) && saved->list.empty(), "peft.modules_to_save",
+                saved, "modules trained as a whole beside the adapters are not modelled yet.",
+                findings);
   return peft;
 }
 
@@ -143,9 +157,9 @@ std::optional<Quantization> read_quantization(const Value& scenario, Findings& f
     findings.add(path + "load_in_8bit",
                  path + "load_in_8bit (LLM.int8) is not modelled yet; load_in_4bit is.", "true");
   }
-  q.bnb_4bit_quant_type =
-      choice(given->find("bnb_4bit_quant_type"), path + "bnb_4bit_quant_type", {"nf4", "fp4"}, findings)
-          .value_or("fp4");
+  q.bnb_4bit_quant_type = choice(given->find("bnb_4bit_quant_type"), path + "bnb_4bit_quant_type",
+                                 {"nf4", "fp4"}, findings)
+                              .value_or("fp4");
   q.bnb_4bit_use_double_quant = read_flag("bnb_4bit_use_double_quant", false);
   q.bnb_4bit_compute_dtype =
       dtype(given->find("bnb_4bit_compute_dtype"), path + "bnb_4bit_compute_dtype", findings)
@@ -154,10 +168,12 @@ std::optional<Quantization> read_quantization(const Value& scenario, Findings& f
   if (!four && !eight) {
     findings.add(path + "load_in_4bit",
                  q.bnb_4bit_use_double_quant
-                     ? path + "bnb_4bit_use_double_quant quantises the scales of 4-bit weights; it "
-                              "needs load_in_4bit true."
-                     : path + "load_in_4bit is not true, so nothing would be quantised; set it, or "
-                              "leave quantization out.");
+                     ? path +
+                           "bnb_4bit_use_double_quant quantises the scales of 4-bit weights; it "
+                           "needs load_in_4bit true."
+                     : path +
+                           "load_in_4bit is not true, so nothing would be quantised; set it, or "
+                           "leave quantization out.");
     return {};
   }
   return q;

@@ -72,7 +72,8 @@ std::map<std::string, double, std::less<>> read_optim_args(const Value* value,
       if (arg.kind == OptimizerArg::Kind::kFlag) {
         if (const auto set = flag(own, where, findings)) args[name] = *set ? 1 : 0;
       } else if (arg.kind == OptimizerArg::Kind::kChoice) {
-        if (const auto set = choice(own, where, {arg.choices.begin(), arg.choices.end()}, findings)) {
+        if (const auto set =
+                choice(own, where, {arg.choices.begin(), arg.choices.end()}, findings)) {
           const auto at = std::find(arg.choices.begin(), arg.choices.end(), *set);
           args[name] = static_cast<double>(at - arg.choices.begin());
         }
@@ -85,7 +86,8 @@ std::map<std::string, double, std::less<>> read_optim_args(const Value* value,
     for (const OptimizerArg& arg : row.args) {
       if (row.optim != optim || arg.needs.empty() || findings.full()) continue;
       const auto needed = args.find(arg.needs);
-      if (args[std::string(arg.name)] == 0 || (needed != args.end() && needed->second != 0)) continue;
+      if (args[std::string(arg.name)] == 0 || (needed != args.end() && needed->second != 0))
+        continue;
       const std::string where = path + "." + std::string(arg.name);
       findings.add(where, where + " has an effect only with " + std::string(arg.needs) +
                               ", which is 0; torch refuses that.");

@@ -1,6 +1,8 @@
 // Tensors and their lifetimes, the recording of the backward graph, and the record of events.
 #include "core/tape.hpp"
 
+#include <algorithm>
+
 #include "core/tape_internal.hpp"
 
 namespace ledger {
@@ -147,6 +149,25 @@ void Tape::matrix_product_done() {
                    backward_thread_ ? "cuBLAS workspace of the backward thread"
                                     : "cuBLAS workspace of the forward thread",
                    Role::kWorkspace);
+}
+
+// Frees between two allocations change nothing by their order, but compilers differ in the order in
+// which they destroy arguments: records are to be equal everywhere.
+void Tape::settle_ends() {
+  auto& events = record_.events;
+  const auto first = events.begin() + static_cast<std::ptrdiff_t>(settled_);
+  if (events.end() - first > 1) {
+    std::sort(first, events.end(), [](const Event& a, const Event& b) {
+      if (a.id != b.id) return a.id < b.id;
+      return a.kind == Event::Kind::kUnsave && b.kind == Event::Kind::kFree;
+    });
+  }
+  settled_ = events.size() + 1;
+}
+
+Record Tape::take_record() {
+  settle_ends();
+  return std::move(record_);
 }
 
 // ---- labels and borders

@@ -1,9 +1,9 @@
 // The tape: an autograd that knows only sizes. Tensors, their lifetimes, the backward pass.
 //
-// A Tensor is a counted reference, so C++ scope is Python scope: a tensor dies when its last holder,
-// a variable or a node of the backward graph, lets go. Operators (core/ops) take tensors by value:
-// pass a copy and the caller goes on holding it, move it in and it dies when the operator returns,
-// as a temporary of a Python expression does. Write one operator a statement.
+// A Tensor is a counted reference, so C++ scope is Python scope: a tensor dies when its last
+// holder, a variable or a node of the backward graph, lets go. Operators (core/ops) take tensors by
+// value: pass a copy and the caller goes on holding it, move it in and it dies when the operator
+// returns, as a temporary of a Python expression does. Write one operator a statement.
 //
 // What happens is written down in a Record: every storage with its working and meaning, and every
 // event in order. The allocator (core/device) reads that record; the tape knows nothing of it.
@@ -40,13 +40,13 @@ enum class Role : std::uint8_t {
 
 // Everything that is known of one storage.
 struct StorageRecord {
-  Bytes bytes;                    // requested, before the allocator rounds
-  const char* what = "";          // "query states", "reduction scratch"
-  std::uint32_t place = 0;        // index into Record::places: where in the model
-  std::int16_t layer = -1;        // index of the layer, or -1
+  Bytes bytes;              // requested, before the allocator rounds
+  const char* what = "";    // "query states", "reduction scratch"
+  std::uint32_t place = 0;  // index into Record::places: where in the model
+  std::int16_t layer = -1;  // index of the layer, or -1
   Role role = Role::kScratch;
-  bool cast = false;              // autocast's copy of an operand
-  const Rule* maker = nullptr;    // operator that allocated it; null for parameters and inputs
+  bool cast = false;                // autocast's copy of an operand
+  const Rule* maker = nullptr;      // operator that allocated it; null for parameters and inputs
   const Rule* saved_for = nullptr;  // first operator whose backward keeps it
 };
 
@@ -67,11 +67,19 @@ struct Event {
 // A border of the program: what begins here.
 struct Mark {
   enum class Kind : std::uint8_t {
-    kLoaded, kBegin, kForward, kBackward, kBackwardEnd, kClip, kStep, kZeroGrad, kEnd
+    kLoaded,
+    kBegin,
+    kForward,
+    kBackward,
+    kBackwardEnd,
+    kClip,
+    kStep,
+    kZeroGrad,
+    kEnd
   };
   Kind kind;
-  int step;          // 1, 2
-  int micro_batch;   // from 0
+  int step;         // 1, 2
+  int micro_batch;  // from 0
 };
 
 struct Record {
@@ -84,8 +92,8 @@ struct Record {
 // One operator's rule: what its backward does, and what people are told of it.
 struct BackwardCall;
 struct Rule {
-  const char* name;     // "matrix product"
-  const char* source;   // where the rule was read
+  const char* name;    // "matrix product"
+  const char* source;  // where the rule was read
   void (*backward)(BackwardCall&) = nullptr;
   bool hands_on_backwards = false;  // gradients go on from the last input to the first, if flagged
 };
@@ -95,20 +103,20 @@ struct TensorData {
   std::uint32_t storage = 0;  // kNoStorage for a phantom
   Shape shape;
   Dtype dtype = Dtype::kFloat32;
-  std::uint8_t slot = 0;        // which output of `node`
-  bool swapped = false;         // dense, but dimensions 1 and 2 exchanged in memory
-  bool sliced = false;          // a part of each row of a wider tensor: not dense
-  bool broadcast = false;       // a view that repeats one head
-  bool columns_first = false;   // a gradient that is [B,H,d,T] in memory
-  bool view = false;            // shares a storage that was made under another shape
+  std::uint8_t slot = 0;       // which output of `node`
+  bool swapped = false;        // dense, but dimensions 1 and 2 exchanged in memory
+  bool sliced = false;         // a part of each row of a wider tensor: not dense
+  bool broadcast = false;      // a view that repeats one head
+  bool columns_first = false;  // a gradient that is [B,H,d,T] in memory
+  bool view = false;           // shares a storage that was made under another shape
   bool requires_grad = false;
   bool leaf = false;
   bool saved = false;           // held by a node for the backward pass
-  std::uint32_t cast_slot = 0;   // index into autocast's cache, valid in this epoch only
+  std::uint32_t cast_slot = 0;  // index into autocast's cache, valid in this epoch only
   std::uint32_t cast_epoch = 0;
   Tape* tape = nullptr;
-  Node* node = nullptr;         // counted
-  TensorData* grad = nullptr;   // counted
+  Node* node = nullptr;        // counted
+  TensorData* grad = nullptr;  // counted
 };
 
 // A counted reference to a tensor. Null means absent (no bias, no mask).
@@ -160,12 +168,12 @@ struct Node {
   std::uint32_t place = 0;
   std::int16_t layer = -1;
   std::uint8_t edge_count = 0, saved_count = 0, outputs = 1;
-  bool swapped = false;            // parameters of the rule
+  bool swapped = false;  // parameters of the rule
   bool flag = false;
   bool nested = false;
   std::uint8_t number = 0;
   Shape shape;
-  const void* context = nullptr;   // what a rule of the training room needs; not owned
+  const void* context = nullptr;  // what a rule of the training room needs; not owned
   std::array<Edge, kMaxEdges> edges{};
   std::array<Saved, kMaxSaved> saved{};
   TensorData* parameter = nullptr;  // of an accumulating node; not counted
@@ -179,8 +187,8 @@ struct BackwardCall {
   Tape& tape;
   const Node& node;
   std::array<Tensor, kMaxOutputs>& grads;  // by output
-  std::array<Tensor, kMaxSaved>& saved;  // as saved
-  std::array<Tensor, kMaxEdges> results;  // by input
+  std::array<Tensor, kMaxSaved>& saved;    // as saved
+  std::array<Tensor, kMaxEdges> results;   // by input
   bool needs(int input) const { return node.edges[static_cast<std::size_t>(input)].node; }
 };
 
@@ -226,7 +234,7 @@ class Tape {
   Workings& workings() { return workings_; }
   const Device& device() const { return device_; }
   const Record& record() const { return record_; }
-  Record take_record() { return std::move(record_); }
+  Record take_record();
   Shape shape(std::initializer_list<Count> dims) { return workings_.shape(dims); }
 
   // -- memory
@@ -234,7 +242,9 @@ class Tape {
   Tensor make(Shape shape, Dtype dtype, const char* what, Role role);
   Tensor output(Shape shape, Dtype dtype, const char* what, bool swapped = false);
   Tensor scratch(Shape shape, Dtype dtype, const char* what);
-  Tensor bytes(Count count, const char* what) { return scratch(shape({count}), Dtype::kUint8, what); }
+  Tensor bytes(Count count, const char* what) {
+    return scratch(shape({count}), Dtype::kUint8, what);
+  }
   // A copy of a tensor in another type.
   Tensor cast_copy(Shape shape, Dtype dtype, bool swapped);
   Tensor view(const Tensor& t, Shape shape, bool swapped, bool is_view = true);
@@ -267,10 +277,12 @@ class Tape {
   // -- autograd
   bool grad_enabled() const { return grad_enabled_; }
   void backward(Tensor loss);
-  // Runs the region without keeping what it saves; saved values are recomputed when first asked for.
+  // Runs the region without keeping what it saves; saved values are recomputed when first asked
+  // for.
   RegionOutput checkpoint(Region region, const void* context, std::vector<Tensor> arguments);
   // As the re-entrant kind does: no graph in the forward pass, a nested backward pass later.
-  RegionOutput checkpoint_reentrant(Region region, const void* context, std::vector<Tensor> arguments);
+  RegionOutput checkpoint_reentrant(Region region, const void* context,
+                                    std::vector<Tensor> arguments);
   Tensor replay_reentrant(BackwardCall& call);  // the backward rule of that kind
   void detach_gradient(TensorData* parameter);  // zero_grad(set_to_none=True) of one parameter
 
@@ -294,7 +306,11 @@ class Tape {
   };
 
   Tensor wrap(std::uint32_t storage, Shape shape, Dtype dtype);
-  void log(Event::Kind kind, std::uint32_t id) { record_.events.push_back({kind, id}); }
+  void log(Event::Kind kind, std::uint32_t id) {
+    if (kind != Event::Kind::kFree && kind != Event::Kind::kUnsave) settle_ends();
+    record_.events.push_back({kind, id});
+  }
+  void settle_ends();
   void release(TensorData* data);
   void release(Node* node);
   void release(Frame* frame);
@@ -314,6 +330,7 @@ class Tape {
   const Device& device_;
   Record record_;
   std::vector<Live> live_;
+  std::size_t settled_ = 0;  // events before this one stand in their final order
   Pool<TensorData> tensors_;
   Pool<Node> nodes_;
   Pool<Frame> frames_;
@@ -323,8 +340,8 @@ class Tape {
   std::uint32_t sequence_ = 0;
   std::uint32_t place_ = 0;
   std::int16_t layer_ = -1;
-  const Rule* rule_ = nullptr;        // operator that is running
-  bool in_backward_rule_ = false;     // its backward is
+  const Rule* rule_ = nullptr;     // operator that is running
+  bool in_backward_rule_ = false;  // its backward is
   const char* next_name_ = nullptr;
   bool grad_enabled_ = true;
   bool backward_thread_ = false;

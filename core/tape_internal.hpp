@@ -5,7 +5,7 @@
 
 namespace ledger {
 
-constexpr std::uint32_t kNoStorage = 0xffffffffu;   // of a phantom
+constexpr std::uint32_t kNoStorage = 0xffffffffu;     // of a phantom
 constexpr std::uint32_t kLastSequence = 0xffffffffu;  // parameters run as soon as they can
 
 // A checkpointed region: what it needs to run again, and what a second run gave.

@@ -54,7 +54,8 @@ std::string place_of(const Record& record, std::uint32_t event) {
   return place;
 }
 
-std::string moment_of(const Record& record, const device::PhaseFigures& phase, std::uint32_t event) {
+std::string moment_of(const Record& record, const device::PhaseFigures& phase,
+                      std::uint32_t event) {
   static constexpr std::array<const char*, 3> kNames = {"forward pass", "backward pass",
                                                         "optimizer step"};
   std::string text = kNames[static_cast<std::size_t>(phase.phase)];

@@ -12,9 +12,9 @@ namespace ledger {
 
 struct TimelinePoint {
   std::uint32_t event = 0;
-  double allocated = 0, reserved = 0;           // bytes
-  std::array<double, kParts.size()> parts{};    // bytes; their sum is `allocated`
-  std::uint32_t place = 0;                      // index into Timeline::places
+  double allocated = 0, reserved = 0;         // bytes
+  std::array<double, kParts.size()> parts{};  // bytes; their sum is `allocated`
+  std::uint32_t place = 0;                    // index into Timeline::places
 };
 
 struct Timeline {

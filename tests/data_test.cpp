@@ -1,8 +1,8 @@
 // The embedded data holds together: files, legend, optimizers, presets' parameter counts, examples.
 #include "core/data/data.hpp"
 
-#include <algorithm>
 #include <doctest/doctest.h>
+#include <algorithm>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -111,9 +111,9 @@ TEST_CASE(
     }
     CHECK(find_optimizer(row.optim,
                          [&](std::string_view name) { return args.find(name)->second; }) == &row);
-    const bool states_work =
-        row.work.kind == StepWork::Kind::kForEach || row.work.kind == StepWork::Kind::kSingle ||
-        row.work.kind == StepWork::Kind::kFunction;
+    const bool states_work = row.work.kind == StepWork::Kind::kForEach ||
+                             row.work.kind == StepWork::Kind::kSingle ||
+                             row.work.kind == StepWork::Kind::kFunction;
     CHECK(states_work == (row.work.statements.size() > 0));
   }
 }

@@ -25,7 +25,9 @@ void check_golden(const std::string& name, const std::string& scenario) {
 }  // namespace
 
 TEST_CASE("the table of a full fine-tuning step reads as it did") {
-  check_golden("full", R"({"model":"Qwen/Qwen3-0.6B","dtype":"float32","training":{"bf16":true},"card":"RTX 4090"})");
+  check_golden(
+      "full",
+      R"({"model":"Qwen/Qwen3-0.6B","dtype":"float32","training":{"bf16":true},"card":"RTX 4090"})");
 }
 TEST_CASE("the table of a QLoRA step reads as it did") {
   check_golden("qlora", R"({"model":"meta-llama/Llama-3.1-8B","card":"RTX 4090",
@@ -35,10 +37,14 @@ TEST_CASE("the table of a QLoRA step reads as it did") {
     "training":{"max_length":2048,"bf16":true,"gradient_checkpointing":true,"optim":"paged_adamw_8bit"}})");
 }
 TEST_CASE("the table of a run that does not fit reads as it did") {
-  check_golden("does_not_fit", R"({"model":"meta-llama/Llama-3.1-8B","training":{"max_length":512},"card":"RTX 4090"})");
+  check_golden(
+      "does_not_fit",
+      R"({"model":"meta-llama/Llama-3.1-8B","training":{"max_length":512},"card":"RTX 4090"})");
 }
 TEST_CASE("the sentences of a scenario with problems read as they did") {
-  check_golden("problems", R"({"model":"Qwen/Qwen3-06B","training":{"optim":"adam","max_length":-1},"colour":1})");
+  check_golden(
+      "problems",
+      R"({"model":"Qwen/Qwen3-06B","training":{"optim":"adam","max_length":-1},"colour":1})");
 }
 
 }  // namespace ledger

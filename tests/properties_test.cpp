@@ -39,13 +39,15 @@ constexpr const char* kTypes[] = {"llama", "mistral", "qwen2", "qwen3", "smollm3
 
 TEST_CASE("more layers never take less memory") {
   for (const char* type : kTypes) {
-    for (int layers = 1; layers < 6; ++layers) CHECK(peak(scenario(type, layers)) <= peak(scenario(type, layers + 1)));
+    for (int layers = 1; layers < 6; ++layers)
+      CHECK(peak(scenario(type, layers)) <= peak(scenario(type, layers + 1)));
   }
 }
 
 TEST_CASE("a larger batch never takes less memory") {
   // Batches of equal sequences stay on one side of the kernels' thresholds here: fewer than 3,072
-  // tokens (the embedding's backward sorts beyond) and the same number of pieces in flash attention.
+  // tokens (the embedding's backward sorts beyond) and the same number of pieces in flash
+  // attention.
   for (const char* type : kTypes) {
     json wanted = scenario(type, 2);
     double before = 0;
@@ -74,7 +76,8 @@ TEST_CASE("a longer sequence never takes less memory") {
   }
 }
 
-TEST_CASE("the seven parts add up to the peak, their lines to the parts, the timeline to its total") {
+TEST_CASE(
+    "the seven parts add up to the peak, their lines to the parts, the timeline to its total") {
   json wanted = scenario("qwen3", 3);
   for (const char* optim : {"adamw_torch_fused", "adamw_torch", "sgd"}) {
     for (const bool checkpointing : {false, true}) {
@@ -99,7 +102,8 @@ TEST_CASE("the seven parts add up to the peak, their lines to the parts, the tim
       const json& timeline = report.at("timeline");
       for (std::size_t i = 0; i < timeline.at("event").size(); ++i) {
         double sum = 0;
-        for (const auto& [id, column] : timeline.at("parts").items()) sum += column.at(i).get<double>();
+        for (const auto& [id, column] : timeline.at("parts").items())
+          sum += column.at(i).get<double>();
         CHECK(sum == timeline.at("allocated").at(i).get<double>());
       }
     }
@@ -111,34 +115,41 @@ TEST_CASE("no phase's peak is lost in the timeline, and none above it is drawn")
   const json& timeline = report.at("timeline");
   const auto& events = timeline.at("event");
   double highest = 0;
-  for (const json& bytes : timeline.at("allocated")) highest = std::max(highest, bytes.get<double>());
+  for (const json& bytes : timeline.at("allocated"))
+    highest = std::max(highest, bytes.get<double>());
   CHECK(highest == report.at("peak").at("allocated_bytes").get<double>());
   for (const json& phase : report.at("phases")) {
     const auto at = std::find(events.begin(), events.end(), phase.at("peak_event"));
     REQUIRE(at != events.end());
-    CHECK(timeline.at("allocated").at(static_cast<std::size_t>(at - events.begin())) == phase.at("peak_bytes"));
+    CHECK(timeline.at("allocated").at(static_cast<std::size_t>(at - events.begin())) ==
+          phase.at("peak_bytes"));
   }
   CHECK(events.size() <= 800);
 }
 
 TEST_CASE("the order of keys does not change a byte of the report") {
-  const std::string one = R"({"model":"Qwen/Qwen3-0.6B","dtype":"float32","training":{"max_length":64,"bf16":true}})";
-  const std::string two = R"({"training":{"bf16":true,"max_length":64},"dtype":"float32","model":"Qwen/Qwen3-0.6B"})";
+  const std::string one =
+      R"({"model":"Qwen/Qwen3-0.6B","dtype":"float32","training":{"max_length":64,"bf16":true}})";
+  const std::string two =
+      R"({"training":{"bf16":true,"max_length":64},"dtype":"float32","model":"Qwen/Qwen3-0.6B"})";
   CHECK(estimate(one) == estimate(two));
 }
 
 TEST_CASE("a report's scenario gives the same report again") {
-  const std::string first = estimate(R"({"model":"HuggingFaceTB/SmolLM2-135M","training":{"max_length":32},"card":"RTX 4090"})");
+  const std::string first = estimate(
+      R"({"model":"HuggingFaceTB/SmolLM2-135M","training":{"max_length":32},"card":"RTX 4090"})");
   const json report = json::parse(first);
   CHECK(estimate(report.at("scenario").dump()) == first);
 }
 
-TEST_CASE("a run fits a card that holds it, and the verdict names what fails on one that does not") {
+TEST_CASE(
+    "a run fits a card that holds it, and the verdict names what fails on one that does not") {
   json wanted = scenario("llama", 4);
   wanted["device"] = {{"total_bytes", 8e9}};
   CHECK(report_of(wanted).at("verdict").at("fits") == "yes");
   const double reserved = report_of(wanted).at("peak").at("reserved_bytes");
-  wanted["device"]["total_bytes"] = reserved + 0.5 * 1073741824;  // between the smallest context and the largest
+  wanted["device"]["total_bytes"] =
+      reserved + 0.5 * 1073741824;  // between the smallest context and the largest
   CHECK(report_of(wanted).at("verdict").at("fits") == "close");
   wanted["device"]["total_bytes"] = reserved / 2;
   const json verdict = report_of(wanted).at("verdict");

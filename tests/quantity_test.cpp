@@ -6,7 +6,8 @@ namespace ledger {
 
 TEST_CASE("a product carries letters and figures, and its value") {
   Workings w;
-  const Count b = w.letter(Letter::B, 2), t = w.letter(Letter::T, 1024), f = w.letter(Letter::f, 3072);
+  const Count b = w.letter(Letter::B, 2), t = w.letter(Letter::T, 1024),
+              f = w.letter(Letter::f, 3072);
   const Count product = Count(2) * b * t * f;
   CHECK(product.value() == 2.0 * 2 * 1024 * 3072);
   CHECK(to_text(*product.working(), Notation::kSymbols) == "2 · B · T · f");
@@ -61,7 +62,8 @@ TEST_CASE("brackets stand where sums are multiplied, and only there") {
 
 TEST_CASE("a shape's bytes are width times elements") {
   Workings w;
-  const Shape shape = w.shape({w.letter(Letter::B, 1), w.letter(Letter::T, 1024), w.letter(Letter::V, 151936)});
+  const Shape shape =
+      w.shape({w.letter(Letter::B, 1), w.letter(Letter::T, 1024), w.letter(Letter::V, 151936)});
   CHECK(shape.bytes(Dtype::kFloat32).value() == 4.0 * 1024 * 151936);
   CHECK(to_text(*shape.bytes(Dtype::kFloat32).working(), Notation::kSymbols) == "4 · B · T · V");
   CHECK(to_text(*shape.bytes(Dtype::kBool).working(), Notation::kSymbols) == "B · T · V");
@@ -71,9 +73,11 @@ TEST_CASE("a shape's bytes are width times elements") {
 
 TEST_CASE("MathML and LaTeX say the same as the text") {
   Workings w;
-  const Count working = Count(4) * w.letter(Letter::H_kv, 8) * ceil_div(w.letter(Letter::T, 1000), 128);
+  const Count working =
+      Count(4) * w.letter(Letter::H_kv, 8) * ceil_div(w.letter(Letter::T, 1000), 128);
   CHECK(to_mathml(*working.working(), Notation::kSymbols) ==
-        "<mn>4</mn><mo>·</mo><msub><mi>H</mi><mi>kv</mi></msub><mo>·</mo><mrow><mo>⌈</mo><mfrac><mrow><mi>T</mi>"
+        "<mn>4</mn><mo>·</mo><msub><mi>H</mi><mi>kv</mi></msub><mo>·</mo><mrow><mo>⌈</"
+        "mo><mfrac><mrow><mi>T</mi>"
         "</mrow><mrow><mn>128</mn></mrow></mfrac><mo>⌉</mo></mrow>");
   CHECK(to_latex(*working.working(), Notation::kFigures) ==
         "4 \\cdot 8 \\cdot \\left\\lceil \\frac{1{,}000}{128} \\right\\rceil");

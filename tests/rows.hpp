@@ -31,7 +31,8 @@ inline std::string differences(const Scenario& scenario, const json& measured) {
   auto compare = [&](const std::string& what, std::uint64_t replayed, const json& wanted) {
     const auto bytes = wanted.get<std::uint64_t>();
     if (replayed == bytes) return;
-    out += what + ": replayed " + std::to_string(replayed) + ", measured " + std::to_string(bytes) + "; ";
+    out += what + ": replayed " + std::to_string(replayed) + ", measured " + std::to_string(bytes) +
+           "; ";
   };
   compare("weights", replay.weights_bytes, measured.at("weights_bytes"));
   if (measured.contains("parameters")) {
@@ -42,14 +43,16 @@ inline std::string differences(const Scenario& scenario, const json& measured) {
     const json& step = measured.at("steps").at(static_cast<std::size_t>(p.step - 1));
     const std::string name = device::kPhaseNames[static_cast<std::size_t>(p.phase)];
     const std::string which = "step " + std::to_string(p.step) + " " + name;
-    if (p.phase == device::Phase::kForward) compare(which + " start", p.start_bytes, step.at("start_bytes"));
+    if (p.phase == device::Phase::kForward)
+      compare(which + " start", p.start_bytes, step.at("start_bytes"));
     compare(which + " peak", p.peak_bytes, step.at(name + "_peak_bytes"));
     compare(which + " end", p.end_bytes, step.at(name + "_end_bytes"));
     if (p.phase == device::Phase::kStep && step.contains("clip_peak_bytes")) {
       compare(which + " clip peak", p.clip_peak_bytes, step.at("clip_peak_bytes"));
     }
   }
-  compare("peak", replay.phases.at(replay.peak_phase).peak_bytes, measured.at("peak_allocated_bytes"));
+  compare("peak", replay.phases.at(replay.peak_phase).peak_bytes,
+          measured.at("peak_allocated_bytes"));
   compare("segments", static_cast<std::uint64_t>(replay.segments), measured.at("segments"));
   compare("reserved", replay.reserved_peak, measured.at("reserved_bytes"));
   return out;

@@ -234,11 +234,13 @@ TEST_CASE("adapters and four-bit weights that contradict themselves get sentence
                   "quantization.load_in_4bit"),
              "needs load_in_4bit"));
   only(with(R"("peft":{"r":16},"quantization":{})"), "quantization.load_in_4bit");
-  only(with(R"("peft":{"r":16},"quantization":{"load_in_8bit":true})"), "quantization.load_in_8bit");
+  only(with(R"("peft":{"r":16},"quantization":{"load_in_8bit":true})"),
+       "quantization.load_in_8bit");
   CHECK(says(only(with(R"("peft":{"r":2048})"), "peft.r"), "hidden width"));
   only(with(R"("peft":{"r":0})"), "peft.r");
   only(with(R"("peft":{"lora_dropout":1.5})"), "peft.lora_dropout");
-  const Problem target = only(with(R"("peft":{"target_modules":["q_porj"]})"), "peft.target_modules");
+  const Problem target =
+      only(with(R"("peft":{"target_modules":["q_porj"]})"), "peft.target_modules");
   CHECK(target.nearest == "q_proj");
   CHECK(says(target, "down_proj"));
   only(with(R"("peft":{"target_modules":"q_proj"})"), "peft.target_modules");

@@ -47,13 +47,17 @@ void check_equal(const std::string& training) {
 
 TEST_CASE("many micro-batches, of which most are left out, equal the long way") {
   check_equal(R"({"max_length": 96, "gradient_accumulation_steps": 50})");
-  check_equal(R"({"max_length": 300, "gradient_accumulation_steps": 33, "gradient_checkpointing": true})");
-  check_equal(R"({"max_length": 128, "gradient_accumulation_steps": 64, "bf16": true, "optim": "adamw_torch"})");
-  check_equal(R"({"max_length": 77, "per_device_train_batch_size": 3, "gradient_accumulation_steps": 41, "optim": "sgd"})");
+  check_equal(
+      R"({"max_length": 300, "gradient_accumulation_steps": 33, "gradient_checkpointing": true})");
+  check_equal(
+      R"({"max_length": 128, "gradient_accumulation_steps": 64, "bf16": true, "optim": "adamw_torch"})");
+  check_equal(
+      R"({"max_length": 77, "per_device_train_batch_size": 3, "gradient_accumulation_steps": 41, "optim": "sgd"})");
 }
 
 TEST_CASE("a million micro-batches are answered as quickly as a few") {
-  const Scenario scenario = scenario_of(R"({"max_length": 64, "gradient_accumulation_steps": 1000000})");
+  const Scenario scenario =
+      scenario_of(R"({"max_length": 64, "gradient_accumulation_steps": 1000000})");
   Workings workings;
   const Simulation simulation = simulate(scenario, workings);
   CHECK(simulation.repeats);

@@ -17,10 +17,12 @@ struct Bench {
   Tape t{workings, device};
 
   Tensor weight(double rows, double columns) {
-    return t.parameter(t.shape({workings.letter(Letter::d, rows), columns}), Dtype::kBFloat16, "weight");
+    return t.parameter(t.shape({workings.letter(Letter::d, rows), columns}), Dtype::kBFloat16,
+                       "weight");
   }
   Tensor input(double rows, double columns) {
-    return t.make(t.shape({1, workings.letter(Letter::T, rows), columns}), Dtype::kBFloat16, "input", Role::kInput);
+    return t.make(t.shape({1, workings.letter(Letter::T, rows), columns}), Dtype::kBFloat16,
+                  "input", Role::kInput);
   }
   Tensor sum_of(const Tensor& x) { return ops::mean_last(t, x); }  // something to differentiate
 
@@ -113,7 +115,8 @@ TEST_CASE("the sum of two gradients is allocated for views and in place for othe
   sum.reset();
   b.t.backward(loss);
   int sums = 0;
-  for (const StorageRecord& s : b.t.record().storages) sums += std::string(s.what) == "sum of gradients";
+  for (const StorageRecord& s : b.t.record().storages)
+    sums += std::string(s.what) == "sum of gradients";
   CHECK(sums == 1);
 }
 
@@ -167,7 +170,8 @@ int made(const Tape& t, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("a checkpointed region keeps only its arguments and stops its replay at the last saved value") {
+TEST_CASE(
+    "a checkpointed region keeps only its arguments and stops its replay at the last saved value") {
   Bench b;
   TwoLinears model{linear_of(b.weight(8, 8)), linear_of(b.weight(8, 8))};
   const double weights = b.live();

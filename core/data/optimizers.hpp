@@ -178,9 +178,12 @@ inline constexpr OptimizerArg kImplementation{
 inline constexpr OptimizerArg kFusedAdamArgs[] = {kAmsgrad};
 inline constexpr OptimizerArg kAdamArgs[] = {kForeach, kAmsgrad, kMaximize};
 inline constexpr OptimizerArg kSgdArgs[] = {
-    kMomentum,    {"nesterov", OptimizerArg::Kind::kFlag, 0, 0, 1, {}, "momentum"},
-    kWeightDecay, kMaximize,
-    kForeach,     {"fused"},
+    kMomentum,
+    {"nesterov", OptimizerArg::Kind::kFlag, 0, 0, 1, {}, "momentum"},
+    kWeightDecay,
+    kMaximize,
+    kForeach,
+    {"fused"},
     {"dampening", OptimizerArg::Kind::kNumber, 0, 0, 1}};  // allocates nothing
 inline constexpr OptimizerArg kRmspropArgs[] = {
     kMomentum, {"centered"}, kWeightDecay, kMaximize, kForeach};

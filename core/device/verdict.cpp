@@ -22,8 +22,8 @@ OnDevice replay_on_device(const Record& record, double total, double outside) {
     const Event& event = record.events[i];
     switch (event.kind) {
       case Event::Kind::kAllocate:
-        blocks[event.id] = allocator.allocate(
-            static_cast<std::uint64_t>(record.storages[event.id].bytes.value()));
+        blocks[event.id] =
+            allocator.allocate(static_cast<std::uint64_t>(record.storages[event.id].bytes.value()));
         if (blocks[event.id] == kNone) {
           out.failure = Failure{i, *allocator.out_of_memory()};
           out.retries = allocator.retries();

@@ -71,6 +71,8 @@ void make_llama_layer(Builder& b, DecoderLayer& layer);
 void make_norm_and_tables(Builder& b, Decoder& model);
 Tensor llama_layer(Tape& t, const DecoderLayer& layer, const LayerInputs& in);
 QueryKeyValue project_heads(Tape& t, const DecoderLayer& layer, Tensor x);
+// The same, where norms follow the exchange of heads and positions.
+QueryKeyValue project_then_norm(Tape& t, const DecoderLayer& layer, Tensor x);
 // x * cos + rotate_half(x) * sin
 Tensor rotate(Tape& t, Tensor x, const Tensor& cos, const Tensor& sin, const char* what);
 Rotated apply_rotary(Tape& t, Tensor q, Tensor k, Tensor cos, Tensor sin);

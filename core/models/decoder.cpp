@@ -18,7 +18,7 @@ RegionOutput run_layer(Tape& t, const void* context, const std::vector<Tensor>& 
 }
 
 RegionOutput through_layer(Tape& t, const Decoder& model, const DecoderLayer& layer,
-                     std::vector<Tensor> arguments) {
+                           std::vector<Tensor> arguments) {
   switch (model.options.checkpointing) {
     case RunOptions::Checkpointing::kOff: break;
     case RunOptions::Checkpointing::kNonReentrant:

@@ -33,9 +33,9 @@ struct Norm {
 
 struct Attention {
   ops::Linear q_proj, k_proj, v_proj, o_proj;
-  ops::Linear qkv_proj;      // where one matrix makes all three
-  Norm q_norm, k_norm;       // absent where the architecture has none
-  Tensor sinks;              // [H], where a head can look away
+  ops::Linear qkv_proj;  // where one matrix makes all three
+  Norm q_norm, k_norm;   // absent where the architecture has none
+  Tensor sinks;          // [H], where a head can look away
   std::uint32_t place = 0;
 };
 
@@ -69,7 +69,7 @@ struct DecoderLayer {
   Attention self_attn;
   Mlp mlp;
   LatentAttention latent;  // beside self_attn's o_proj, where the architecture has it
-  Mixture mixture;  // in place of the mlp, where the layer is sparse
+  Mixture mixture;         // in place of the mlp, where the layer is sparse
   Norm input_layernorm, post_attention_layernorm;
   Norm pre_feedforward_layernorm, post_feedforward_layernorm;  // gemma's
   std::uint32_t place = 0;
@@ -93,22 +93,22 @@ enum class ExpertTargets : std::uint8_t {
 
 // Sizes and kind of a mixture of experts. Experts: 0 where the architecture has none.
 struct MixtureConfig {
-  Count experts = 0, chosen = 0;  // E, k
-  Count feed_forward = 0;         // of one expert
-  Count shared_feed_forward = 0;  // of the expert that sees every token; 0 for none
-  bool shared_gate = false;       // a sigmoid weighs that expert
-  bool router_first = true;       // made before the experts
+  Count experts = 0, chosen = 0;        // E, k
+  Count feed_forward = 0;               // of one expert
+  Count shared_feed_forward = 0;        // of the expert that sees every token; 0 for none
+  bool shared_gate = false;             // a sigmoid weighs that expert
+  bool router_first = true;             // made before the experts
   Count groups = 1, chosen_groups = 1;  // experts are chosen from the best groups only
-  bool group_limited = false;     // whether groups are chosen at all
-  bool corrected = false;         // the router has an e_score_correction_bias
+  bool group_limited = false;           // whether groups are chosen at all
+  bool corrected = false;               // the router has an e_score_correction_bias
   bool correction_in_32_bit = false;
-  bool normalised = false;        // the chosen weights are divided by their sum
+  bool normalised = false;  // the chosen weights are divided by their sum
   ExpertTargets targets = ExpertTargets::kNone;
-  bool input_first = false;       // the experts' weights lie [E,in,out]
+  bool input_first = false;  // the experts' weights lie [E,in,out]
   bool expert_bias = false;
   // Of gate and up in one tensor; the two halves unless set.
   Tensor (*gate)(Tape&, const DecoderLayer&, const Tensor& gate_up) = nullptr;
-  std::vector<bool> sparse;       // by layer; others have a plain feed-forward
+  std::vector<bool> sparse;  // by layer; others have a plain feed-forward
   Routing (*route)(Tape&, const DecoderLayer&, const Tensor& rows) = nullptr;
 };
 

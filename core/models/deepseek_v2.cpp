@@ -36,8 +36,7 @@ DecoderConfig configure_deepseek_v2(const ModelConfig& config, Workings& working
   c.rotary_width = c.latent.rotated_width;
   MixtureConfig& m = c.mixture =
       mixture_config(c, config, workings, "n_routed_experts", "moe_intermediate_size");
-  m.shared_feed_forward =
-      m.feed_forward * workings.named("n_s", config.number("n_shared_experts"));
+  m.shared_feed_forward = m.feed_forward * workings.named("n_s", config.number("n_shared_experts"));
   m.group_limited = config.text("topk_method") == "group_limited_greedy";
   m.groups = workings.named("n_g", config.number_or("n_group", 1));
   m.chosen_groups = config.number_or("topk_group", 1);

@@ -33,8 +33,7 @@ DecoderConfig configure_deepseek_v3(const ModelConfig& config, Workings& working
   c.rotary_width = c.latent.rotated_width;
   MixtureConfig& m = c.mixture =
       mixture_config(c, config, workings, "n_routed_experts", "moe_intermediate_size");
-  m.shared_feed_forward =
-      m.feed_forward * workings.named("n_s", config.number("n_shared_experts"));
+  m.shared_feed_forward = m.feed_forward * workings.named("n_s", config.number("n_shared_experts"));
   m.groups = workings.named("n_g", config.number("n_group"));
   m.chosen_groups = config.number("topk_group");
   m.normalised = config.flag("norm_topk_prob");

@@ -9,25 +9,6 @@
 namespace ledger::models {
 namespace {
 
-Tensor heads_of(Tape& t, const ops::Linear& projection, const char* what, Tensor x, Count heads,
-                Count width) {
-  Tensor projected = ops::linear(t.as(what), projection, std::move(x));
-  Tensor split = ops::split_heads(t, std::move(projected), heads, width);
-  return ops::transpose(t, std::move(split));
-}
-
-// The norms follow the exchange of heads and positions.
-QueryKeyValue project_then_norm(Tape& t, const DecoderLayer& layer, Tensor x) {
-  const Attention& a = layer.self_attn;
-  const DecoderConfig& c = layer.model->config;
-  Tensor q = heads_of(t, a.q_proj, "query states", x, c.heads, c.head_width);
-  Tensor k = heads_of(t, a.k_proj, "key states", x, c.key_value_heads, c.head_width);
-  Tensor v = heads_of(t, a.v_proj, "value states", x, c.key_value_heads, c.head_width);
-  q = gemma_norm(t, a.q_norm, q);
-  k = gemma_norm(t, a.k_norm, k);
-  return {std::move(q), std::move(k), std::move(v)};
-}
-
 bool mixes_kinds(const DecoderConfig& c) {
   bool some_full = false, some_windowed = false;
   for (const bool windowed : c.windowed) (windowed ? some_windowed : some_full) = true;

@@ -38,8 +38,7 @@ DecoderConfig configure_glm4_moe(const ModelConfig& config, Workings& workings) 
   rotate_partly(c, config, workings);
   MixtureConfig& m = c.mixture =
       mixture_config(c, config, workings, "n_routed_experts", "moe_intermediate_size");
-  m.shared_feed_forward =
-      m.feed_forward * workings.named("n_s", config.number("n_shared_experts"));
+  m.shared_feed_forward = m.feed_forward * workings.named("n_s", config.number("n_shared_experts"));
   m.groups = workings.named("n_g", config.number("n_group"));
   m.chosen_groups = config.number("topk_group");
   m.normalised = config.flag("norm_topk_prob");

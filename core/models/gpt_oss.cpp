@@ -1,6 +1,6 @@
-// gpt_oss: attention written out, with a learned sink in each head's softmax; windows on every other
-// layer; experts with biases and a clamped gate.
-// Source: transformers models/gpt_oss/modeling_gpt_oss.py, configuration_gpt_oss.py.
+// gpt_oss: attention written out, with a learned sink in each head's softmax; windows on every
+// other layer; experts with biases and a clamped gate. Source: transformers
+// models/gpt_oss/modeling_gpt_oss.py, configuration_gpt_oss.py.
 #include "core/models/mixture.hpp"
 #include "core/models/windows.hpp"
 #include "core/ops/attention.hpp"
@@ -23,8 +23,10 @@ void make_layer(Builder& b, DecoderLayer& layer) {
   Mixture& x = layer.mixture;
   b.router(x.router, "layers.*.mlp.router", t.shape({m.experts, c.hidden}), true);
   const Count twice = Count(2) * m.feed_forward;
-  b.stacked(x.gate_up_proj, "layers.*.mlp.experts.gate_up_proj", t.shape({m.experts, c.hidden, twice}));
-  x.gate_up_bias = b.parameter("layers.*.mlp.experts.gate_up_proj_bias", t.shape({m.experts, twice}));
+  b.stacked(x.gate_up_proj, "layers.*.mlp.experts.gate_up_proj",
+            t.shape({m.experts, c.hidden, twice}));
+  x.gate_up_bias =
+      b.parameter("layers.*.mlp.experts.gate_up_proj_bias", t.shape({m.experts, twice}));
   b.stacked(x.down_proj, "layers.*.mlp.experts.down_proj",
             t.shape({m.experts, m.feed_forward, c.hidden}));
   x.down_bias = b.parameter("layers.*.mlp.experts.down_proj_bias", t.shape({m.experts, c.hidden}));
@@ -61,7 +63,8 @@ RotaryTables tables(Tape& t, Count length, Count width, Dtype dtype) {
   return {std::move(cos_table), std::move(sin_table)};
 }
 
-Tensor rotate_one(Tape& t, const Tensor& x, const Tensor& cos, const Tensor& sin, const char* what) {
+Tensor rotate_one(Tape& t, const Tensor& x, const Tensor& cos, const Tensor& sin,
+                  const char* what) {
   ops::Halves halves = ops::chunk(t, x);
   return rotate_pairs(t, halves.first, halves.second, cos, sin, what);
 }

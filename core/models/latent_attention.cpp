@@ -66,7 +66,8 @@ AttentionOutput latent_attention(Tape& t, const DecoderLayer& layer, const Layer
   ops::Halves latent_parts = ops::split_last(t, compressed, l.key_value_rank);
   Tensor latent = rms_norm(t, a.kv_a_layernorm, latent_parts.first);
   latent = ops::reshape(t, latent, t.shape({batch, 1, length, l.key_value_rank}));
-  Tensor turned = ops::reshape(t, latent_parts.second, t.shape({batch, 1, length, l.rotated_width}));
+  Tensor turned =
+      ops::reshape(t, latent_parts.second, t.shape({batch, 1, length, l.rotated_width}));
   Rotated rotated = c.blocks.rotate(t, query_parts.second, turned, in.cos, in.sin);
   query_parts.second = std::move(rotated.q);
   turned = std::move(rotated.k);
@@ -83,7 +84,8 @@ AttentionOutput latent_attention(Tape& t, const DecoderLayer& layer, const Layer
     key_states = ops::fill_slices(t.as("key states"), parts.first, shared);
     value_states = std::move(parts.second);
   }
-  AttentionOutput result = c.blocks.attend(t, layer, query_states, key_states, value_states, in.mask);
+  AttentionOutput result =
+      c.blocks.attend(t, layer, query_states, key_states, value_states, in.mask);
   result.output = ops::merge_heads(t, std::move(result.output));
   result.output = ops::linear(t.as("attention projected"), layer.self_attn.o_proj, result.output);
   return result;

@@ -80,6 +80,17 @@ QueryKeyValue project_heads(Tape& t, const DecoderLayer& layer, Tensor x) {
   return {std::move(q), std::move(k), std::move(v)};
 }
 
+QueryKeyValue project_then_norm(Tape& t, const DecoderLayer& layer, Tensor x) {
+  const Attention& a = layer.self_attn;
+  const DecoderConfig& c = layer.model->config;
+  Tensor q = heads_of(t, a.q_proj, {}, "query states", x, c.heads, c.head_width);
+  Tensor k = heads_of(t, a.k_proj, {}, "key states", x, c.key_value_heads, c.head_width);
+  Tensor v = heads_of(t, a.v_proj, {}, "value states", x, c.key_value_heads, c.head_width);
+  if (a.q_norm.weight) q = c.blocks.norm(t, a.q_norm, q);
+  if (a.k_norm.weight) k = c.blocks.norm(t, a.k_norm, k);
+  return {std::move(q), std::move(k), std::move(v)};
+}
+
 AttentionOutput attend(Tape& t, const DecoderLayer& layer, Tensor q, Tensor k, Tensor v,
                        Tensor mask) {
   const DecoderConfig& c = layer.model->config;

@@ -63,7 +63,8 @@ Tensor both(Tape& t, Count batch, Count length, First first, Second second) {
 }
 
 Tensor window_and_causal(Tape& t, Count length) {
-  return both(t, 1, length, [&] { return inside_window(t, length); }, [&] { return causal(t, length); });
+  return both(
+      t, 1, length, [&] { return inside_window(t, length); }, [&] { return causal(t, length); });
 }
 
 // The padding of each sequence, picked out by index: [B,1,1,T].
@@ -100,9 +101,9 @@ Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding,
   Tensor keys = t.bytes(Count(8) * length, "positions of the keys");
   keys = t.bytes(Count(8) * length, "positions of the keys");
   auto base = [&] { return windowed ? window_and_causal(t, length) : causal(t, length); };
-  Tensor mask = padding ? both(t, batch, length, base,
-                               [&] { return padding_of_keys(t, batch, length); })
-                        : base();
+  Tensor mask =
+      padding ? both(t, batch, length, base, [&] { return padding_of_keys(t, batch, length); })
+              : base();
   batch_range.reset();
   head_range.reset();
   queries.reset();

@@ -159,7 +159,8 @@ Tensor experts_forward(Tape& t, const DecoderLayer& layer, const Tensor& rows,
   ops::Sorted sorted = ops::sort(t, expert_ids);
   Tensor tokens = t.output(line, Dtype::kInt64, "token of each row");
   Tensor selected = ops::gather_rows(t.as("tokens, once for each expert"), rows, std::move(tokens));
-  Tensor selected_weights = ops::gather_rows(t.as("weight of each row"), sample_weights, sorted.order);
+  Tensor selected_weights =
+      ops::gather_rows(t.as("weight of each row"), sample_weights, sorted.order);
   Tensor narrow_ids = ops::to_int32(t, sorted.values);
   Tensor counts = ops::histogram(t, narrow_ids, m.experts);
   Tensor offsets = ops::running_sum(t, counts);

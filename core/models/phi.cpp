@@ -16,6 +16,10 @@ void make_phi_layer(Builder& b, DecoderLayer& layer) {
   b.linear(a.k_proj, "layers.*.self_attn.k_proj", c.hidden, key_width, true);
   b.linear(a.v_proj, "layers.*.self_attn.v_proj", c.hidden, key_width, true);
   b.linear(a.o_proj, "layers.*.self_attn.dense", query_width, c.hidden, true);
+  if (c.query_key_norm) {
+    b.norm(a.q_norm, "layers.*.self_attn.q_layernorm", c.hidden / c.heads, true);
+    b.norm(a.k_norm, "layers.*.self_attn.k_layernorm", c.hidden / c.heads, true);
+  }
   b.linear(layer.mlp.up_proj, "layers.*.mlp.fc1", c.hidden, c.feed_forward, true);
   b.linear(layer.mlp.down_proj, "layers.*.mlp.fc2", c.feed_forward, c.hidden, true);
   b.norm(layer.input_layernorm, "layers.*.input_layernorm", c.hidden, true);
@@ -58,12 +62,14 @@ DecoderConfig configure_phi(const ModelConfig& config, Workings& workings) {
   DecoderConfig c = common_config(config, workings);
   c.rotary_width = partial_width(config, c, workings);
   c.head_bias = true;
+  c.query_key_norm = config.flag("qk_layernorm");
   c.residual_dropout = config.number_or("resid_pdrop", 0) > 0;
   c.embedding_dropout = config.number_or("embd_pdrop", 0) > 0;
   c.blocks.make_layer = make_phi_layer;
   c.blocks.make_top = make_tables_and_norm;
   c.blocks.norm = layer_norm;
   c.blocks.prepare = prepare_phi;
+  c.blocks.project = project_then_norm;
   c.blocks.rotate = apply_partial_rotary_inline;
   c.blocks.feed_forward = feed_forward;
   c.blocks.layer = phi_layer;

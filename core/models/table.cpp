@@ -98,8 +98,8 @@ DecoderConfig common_config(const ModelConfig& config, Workings& w) {
 }
 
 Count partial_width(const ModelConfig& config, const DecoderConfig& c, Workings& workings) {
-  const double factor = config.number_or(
-      config.model_type == "gpt_neox" ? "rotary_pct" : "partial_rotary_factor", 1);
+  const double factor =
+      config.number_or(config.model_type == "gpt_neox" ? "rotary_pct" : "partial_rotary_factor", 1);
   if (factor == 1) return c.head_width;
   return workings.named("d_r", std::floor(c.head_width.value() * factor));
 }

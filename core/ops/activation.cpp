@@ -104,10 +104,12 @@ struct Row {
 };
 
 constexpr std::array kActivations = {
-    Row{"silu", silu},           Row{"swish", silu},         Row{"gelu", gelu},
-    Row{"gelu_pytorch_tanh", gelu}, Row{"mish", mish},       Row{"relu", relu},
-    Row{"tanh", tanh},           Row{"sigmoid", sigmoid},    Row{"relu2", relu_squared},
-    Row{"quick_gelu", quick_gelu}, Row{"gelu_new", gelu_new}, Row{"gelu_fast", gelu_fast},
+    Row{"silu", silu},          Row{"swish", silu},
+    Row{"gelu", gelu},          Row{"gelu_pytorch_tanh", gelu},
+    Row{"mish", mish},          Row{"relu", relu},
+    Row{"tanh", tanh},          Row{"sigmoid", sigmoid},
+    Row{"relu2", relu_squared}, Row{"quick_gelu", quick_gelu},
+    Row{"gelu_new", gelu_new},  Row{"gelu_fast", gelu_fast},
 };
 
 }  // namespace

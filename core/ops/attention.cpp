@@ -49,7 +49,8 @@ AttentionKernel attention_kernel(const Tape& t, const Tensor& q, const Tensor& v
     return whole_lines && q.dtype() == Dtype::kFloat16 ? AttentionKernel::kMemoryEfficient
                                                        : AttentionKernel::kMath;
   }
-  if (masked || width != value_width) return whole_lines ? AttentionKernel::kMemoryEfficient : AttentionKernel::kMath;
+  if (masked || width != value_width)
+    return whole_lines ? AttentionKernel::kMemoryEfficient : AttentionKernel::kMath;
   const bool small_shared_memory = cc == 86 || cc == 89 || cc >= 120;
   const bool flash = width <= 256 && width == value_width &&
                      !(width > 192 && width <= 224 && small_shared_memory && wants_gradient);
@@ -68,10 +69,8 @@ Tensor scaled_dot_product_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tenso
   switch (attention_kernel(t, query, value, masked, wants_gradient)) {
     case AttentionKernel::kFlash:
       return flash_of_any_width(t, query, key, value, dropout);  // casts live as long as the call
-    case AttentionKernel::kMath:
-      return math_attention(t, query, key, value, bias);
-    case AttentionKernel::kMemoryEfficient:
-      break;
+    case AttentionKernel::kMath: return math_attention(t, query, key, value, bias);
+    case AttentionKernel::kMemoryEfficient: break;
   }
   return memory_efficient_attention(t, std::move(query), std::move(key), std::move(value),
                                     std::move(bias), wants_gradient, dropout);

@@ -27,7 +27,8 @@ Tensor to(Tape& t, Tensor x, Dtype dtype) {
 
 Tensor autocast_operand(Tape& t, const Tensor& x) {
   const Dtype dtype = x.dtype();
-  const bool is_float = dtype == Dtype::kFloat32 || dtype == Dtype::kBFloat16 || dtype == Dtype::kFloat16;
+  const bool is_float =
+      dtype == Dtype::kFloat32 || dtype == Dtype::kBFloat16 || dtype == Dtype::kFloat16;
   if (!t.autocast_enabled() || !is_float || dtype == t.autocast_dtype()) return x;
   // The operator's own output keeps the name that was given to it.
   const char* name = t.take_name();

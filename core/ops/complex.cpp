@@ -18,7 +18,8 @@ void of_rotation(BackwardCall& call) {
   call.results[0] = t.output(grad.shape(), Dtype::kFloat32, "gradient of the complex numbers");
 }
 
-constexpr Rule kRotation{"complex rotation", "derivatives.yaml: mul.Tensor, view_as_real", of_rotation};
+constexpr Rule kRotation{"complex rotation", "derivatives.yaml: mul.Tensor, view_as_real",
+                         of_rotation};
 
 }  // namespace
 

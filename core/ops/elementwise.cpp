@@ -20,8 +20,8 @@ void through_formula(BackwardCall& call) {
 void unchanged(BackwardCall& call) { call.results[0] = call.grads[0]; }
 
 void spread_of_mean(BackwardCall& call) {
-  call.results[0] =
-      call.tape.output(call.node.shape, call.grads[0].dtype(), "gradient spread over a row", call.node.swapped);
+  call.results[0] = call.tape.output(call.node.shape, call.grads[0].dtype(),
+                                     "gradient spread over a row", call.node.swapped);
 }
 
 // The type that holds both: two different 16-bit floats meet in 32 bit.
@@ -38,10 +38,12 @@ void of_product(BackwardCall& call) {
   const Dtype of_a = call.needs(1) ? call.saved[saved++].dtype() : Dtype::kBool;
   const Dtype of_b = call.needs(0) ? call.saved[saved].dtype() : Dtype::kBool;
   if (call.needs(1)) {
-    call.results[1] = call.tape.output(grad.shape(), promoted(grad.dtype(), of_a), "gradient of a factor", grad->swapped);
+    call.results[1] = call.tape.output(grad.shape(), promoted(grad.dtype(), of_a),
+                                       "gradient of a factor", grad->swapped);
   }
   if (call.needs(0)) {
-    call.results[0] = call.tape.output(grad.shape(), promoted(grad.dtype(), of_b), "gradient of a factor", grad->swapped);
+    call.results[0] = call.tape.output(grad.shape(), promoted(grad.dtype(), of_b),
+                                       "gradient of a factor", grad->swapped);
   }
 }
 
@@ -54,7 +56,8 @@ constexpr Rule kSquare{"square", "derivatives.yaml: pow.Tensor_Scalar", through_
 constexpr Rule kRsqrt{"reciprocal square root", "derivatives.yaml: rsqrt", through_formula<2>};
 constexpr Rule kMean{"mean", "derivatives.yaml: mean.dim", spread_of_mean};
 constexpr Rule kAddConstant{"sum with a constant", "derivatives.yaml: add.Scalar", unchanged};
-constexpr Rule kMulConstant{"product with a constant", "derivatives.yaml: mul.Scalar", through_formula<0>};
+constexpr Rule kMulConstant{"product with a constant", "derivatives.yaml: mul.Scalar",
+                            through_formula<0>};
 constexpr Rule kNegate{"negation", "derivatives.yaml: neg", through_formula<0>};
 constexpr Rule kSilu{"SiLU", "derivatives.yaml: silu", through_formula<0>};
 constexpr Rule kGelu{"GELU", "derivatives.yaml: gelu", through_formula<0>};
@@ -68,7 +71,8 @@ void to_both_negated(BackwardCall& call) {
   const Tensor& grad = call.grads[0];
   call.results[0] = grad;
   if (call.needs(1)) {
-    call.results[1] = call.tape.output(grad.shape(), grad.dtype(), "gradient, negated", grad->swapped);
+    call.results[1] =
+        call.tape.output(grad.shape(), grad.dtype(), "gradient, negated", grad->swapped);
   }
 }
 
@@ -111,7 +115,9 @@ Tensor broadcast(Tape& t, const Tensor& a, const Tensor& b, const char* what) {
 
 }  // namespace
 
-Tensor square(Tape& t, Tensor x) { return unary(t, kSquare, std::move(x), Keeps::kArgument, "square"); }
+Tensor square(Tape& t, Tensor x) {
+  return unary(t, kSquare, std::move(x), Keeps::kArgument, "square");
+}
 Tensor rsqrt(Tape& t, Tensor x) {
   return unary(t, kRsqrt, std::move(x), Keeps::kResult, "reciprocal square root");
 }
@@ -121,14 +127,18 @@ Tensor add_constant(Tape& t, Tensor x) {
 Tensor mul_constant(Tape& t, Tensor x) {
   return unary(t, kMulConstant, std::move(x), Keeps::kNothing, "product with a constant");
 }
-Tensor negate(Tape& t, Tensor x) { return unary(t, kNegate, std::move(x), Keeps::kNothing, "negation"); }
+Tensor negate(Tape& t, Tensor x) {
+  return unary(t, kNegate, std::move(x), Keeps::kNothing, "negation");
+}
 Tensor silu(Tape& t, Tensor x) { return unary(t, kSilu, std::move(x), Keeps::kArgument, "SiLU"); }
 Tensor gelu(Tape& t, Tensor x) { return unary(t, kGelu, std::move(x), Keeps::kArgument, "GELU"); }
 Tensor relu(Tape& t, Tensor x) { return unary(t, kRelu, std::move(x), Keeps::kResult, "ReLU"); }
 
 Tensor mish(Tape& t, Tensor x) { return unary(t, kMish, std::move(x), Keeps::kArgument, "Mish"); }
 Tensor tanh(Tape& t, Tensor x) { return unary(t, kTanh, std::move(x), Keeps::kResult, "tanh"); }
-Tensor sigmoid(Tape& t, Tensor x) { return unary(t, kSigmoid, std::move(x), Keeps::kResult, "sigmoid"); }
+Tensor sigmoid(Tape& t, Tensor x) {
+  return unary(t, kSigmoid, std::move(x), Keeps::kResult, "sigmoid");
+}
 
 Tensor soft_cap(Tape& t, Tensor x) {
   Tensor scaled = mul_constant(t, std::move(x));

@@ -5,7 +5,7 @@
 
 namespace ledger::ops {
 
-Tensor square(Tape& t, Tensor x);        // x.pow(2)
+Tensor square(Tape& t, Tensor x);  // x.pow(2)
 Tensor rsqrt(Tape& t, Tensor x);
 Tensor mean_last(Tape& t, Tensor x);     // x.mean(-1, keepdim=True)
 Tensor add_constant(Tape& t, Tensor x);  // x + 1e-6
@@ -24,7 +24,6 @@ Tensor sigmoid(Tape& t, Tensor x);
 // x.clamp(max=c), and x.clamp(min=c, max=c).
 Tensor clamp_above(Tape& t, Tensor x);
 Tensor clamp(Tape& t, Tensor x);
-
 
 Tensor dropout(Tape& t, Tensor x);  // of a probability above 0; saves a mask of one byte an element
 

@@ -9,8 +9,8 @@
 namespace ledger::ops {
 namespace {
 
-constexpr double kSortBeyond = 3072;       // tokens; aten/src/ATen/native/cuda/Embedding.cu
-constexpr double kRowsOfPartialSum = 10;   // aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu
+constexpr double kSortBeyond = 3072;      // tokens; aten/src/ATen/native/cuda/Embedding.cu
+constexpr double kRowsOfPartialSum = 10;  // aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu
 
 int capability(const Tape& t) { return t.device().compute_major * 10 + t.device().compute_minor; }
 
@@ -30,7 +30,8 @@ Tensor gradient_by_sorting(Tape& t, Count tokens, Shape table, Dtype dtype) {
   Tensor sorted = t.bytes(ids_bytes, "token ids, sorted");
   Tensor order = t.bytes(ids_bytes, "order of the sorted ids");
   Tensor range = t.bytes(ids_bytes, "positions");
-  Tensor space = t.bytes(sort_space(t, tokens, significant_bits(vocabulary.value())), "working space of the sort");
+  Tensor space = t.bytes(sort_space(t, tokens, significant_bits(vocabulary.value())),
+                         "working space of the sort");
   space.reset();
   range.reset();
   Tensor gradient = t.output(table, dtype, "gradient of the embedding");
@@ -74,8 +75,8 @@ constexpr Rule kEmbedding{"embedding", "derivatives.yaml: embedding", of_embeddi
 Tensor embedding(Tape& t, Tensor ids, Tensor weight) {
   Recording recording(t, kEmbedding, {&weight});
   recording.save(ids);
-  Tensor out = t.output(t.shape({ids.dim(0), ids.dim(1), weight.dim(1)}), weight.dtype(),
-                        "embedded tokens");
+  Tensor out =
+      t.output(t.shape({ids.dim(0), ids.dim(1), weight.dim(1)}), weight.dtype(), "embedded tokens");
   recording.outputs({&out});
   return out;
 }

@@ -19,9 +19,7 @@ int splits(double batch_heads, double length, double width, double multiprocesso
   const double blocks = ceil_of(length, columns);
   if (work >= 0.8 * slots) return 1;
   const int most = static_cast<int>(std::min({double{kMaxSplits}, slots, blocks}));
-  auto eligible = [&](int n) {
-    return n == 1 || ceil_of(blocks, n) != ceil_of(blocks, n - 1);
-  };
+  auto eligible = [&](int n) { return n == 1 || ceil_of(blocks, n) != ceil_of(blocks, n - 1); };
   auto efficiency = [&](int n) {
     const double waves = work * n / slots;
     return waves / std::ceil(waves);
@@ -57,10 +55,10 @@ void of_flash(BackwardCall& call) {
   call.results[1] = t.output(k.shape(), dtype, "gradient of the keys", k->swapped);
   call.results[2] = t.output(k.shape(), dtype, "gradient of the values", v->swapped);
   const Count rows = round_up(length, 128);
-  Tensor softmax_sums = t.scratch(t.shape({batch, heads, rows}), Dtype::kFloat32,
-                                  "row sums of gradient and output");
-  Tensor query_sums = t.scratch(t.shape({batch, rows, heads, kernel_width(width)}),
-                                Dtype::kFloat32, "32-bit sums of the queries' gradient");
+  Tensor softmax_sums =
+      t.scratch(t.shape({batch, heads, rows}), Dtype::kFloat32, "row sums of gradient and output");
+  Tensor query_sums = t.scratch(t.shape({batch, rows, heads, kernel_width(width)}), Dtype::kFloat32,
+                                "32-bit sums of the queries' gradient");
   Tensor expanded_keys, expanded_values;
   if (heads.value() != k.dim(1).value()) {
     const Shape expanded = t.shape({batch, length, heads, width});
@@ -80,8 +78,9 @@ Tensor flash_attention(Tape& t, Tensor q, Tensor k, Tensor v, bool dropout) {
   Tensor log_sums = t.as("log of the row sums, for attention's backward")
                         .output(t.shape({batch, heads, length}), Dtype::kFloat32, "");
   // The keys are not split where attention drops out.
-  const int pieces = dropout ? 1 : splits(batch.value() * heads.value(), length.value(), width.value(),
-                            t.device().multiprocessors);
+  const int pieces = dropout ? 1
+                             : splits(batch.value() * heads.value(), length.value(), width.value(),
+                                      t.device().multiprocessors);
   Tensor piece_sums, piece_outputs;
   if (pieces > 1) {
     const Count s = t.workings().named("s", pieces);

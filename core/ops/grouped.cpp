@@ -20,8 +20,8 @@ void grouped_workspace(Tape& t, Count experts, double rows, double columns, Dtyp
   const double multiprocessors = t.device().multiprocessors;
   const bool small = rows <= 128 || columns <= 128;
   const double each = major == 9 ? 512 : small ? 5376 : 5888;
-  Tensor workspace = t.bytes(
-      Count(each) * t.workings().letter(Letter::S, multiprocessors), "workspace of the grouped product");
+  Tensor workspace = t.bytes(Count(each) * t.workings().letter(Letter::S, multiprocessors),
+                             "workspace of the grouped product");
 }
 
 void of_grouped(BackwardCall& call) {

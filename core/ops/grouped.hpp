@@ -15,8 +15,8 @@ struct Stacked {
   std::vector<Adapter> adapters;
 };
 
-// peft's ParamWrapper puts a weight with its low-rank update in the place of a parameter: the update
-// is made before the module runs, the sum when the module asks for the parameter.
+// peft's ParamWrapper puts a weight with its low-rank update in the place of a parameter: the
+// update is made before the module runs, the sum when the module asks for the parameter.
 Tensor weight_update(Tape& t, const Linear& layer);  // [out,in]; absent without adapters
 Tensor updated_weight(Tape& t, const Linear& layer, const Tensor& update);
 

@@ -21,7 +21,7 @@ Tensor spread_heads(Tape& t, Tensor x, Count heads);  // each of dimension 2 rep
 std::array<Tensor, 3> split_parts(Tape& t, Tensor x, std::initializer_list<Count> widths);
 Tensor pad_last(Tape& t, Tensor x, Count width);  // zeros behind the last dimension
 Tensor concatenate(Tape& t, Tensor a, Tensor b);  // along the last dimension
-Tensor every_second(Tape& t, Tensor x);  // x[..., ::2], a view
+Tensor every_second(Tape& t, Tensor x);           // x[..., ::2], a view
 // One head for all: [B,1,T,d] -> [B,H,T,d], a view.
 Tensor expand_heads(Tape& t, Tensor x, Count heads);
 // One number a head for each row of scores: [H] -> [B,H,T,1], a view.
@@ -38,7 +38,7 @@ Tensor fold_heads(Tape& t, Tensor x);
 struct Halves {
   Tensor first, second;
 };
-Halves chunk(Tape& t, Tensor x);  // the last dimension cut into two, views
+Halves chunk(Tape& t, Tensor x);                    // the last dimension cut into two, views
 Halves split_last(Tape& t, Tensor x, Count first);  // after so many entries
 
 }  // namespace ledger::ops

@@ -10,9 +10,9 @@ namespace ledger::ops {
 
 // A weight in four bits with what is needed to read it (bitsandbytes Params4bit and its state).
 struct Packed {
-  bool nested = false;               // the scales are quantised themselves
+  bool nested = false;  // the scales are quantised themselves
   Dtype compute_dtype = Dtype::kBFloat16;
-  std::vector<Tensor> tensors;       // packed weight, scales, codes
+  std::vector<Tensor> tensors;  // packed weight, scales, codes
 };
 
 // A low-rank update beside a frozen weight (peft's LoRA layers).

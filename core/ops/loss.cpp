@@ -16,16 +16,16 @@ void of_negative_log_likelihood(BackwardCall& call) {
 }
 
 constexpr Rule kLogSoftmax{"log-softmax", "derivatives.yaml: _log_softmax", of_log_softmax};
-constexpr Rule kNegativeLogLikelihood{"negative log-likelihood", "derivatives.yaml: nll_loss_forward",
-                                      of_negative_log_likelihood};
+constexpr Rule kNegativeLogLikelihood{
+    "negative log-likelihood", "derivatives.yaml: nll_loss_forward", of_negative_log_likelihood};
 
 }  // namespace
 
 Tensor causal_lm_loss(Tape& t, Tensor logits) {
   const Count batch = logits.dim(0), length = logits.dim(1), vocabulary = logits.dim(2);
   Tensor wide = to(t.as("logits in 32 bit"), logits, Dtype::kFloat32);
-  Tensor padded = t.make(t.shape({batch, length + 1}), Dtype::kInt64, "labels, padded by one",
-                         Role::kInput);
+  Tensor padded =
+      t.make(t.shape({batch, length + 1}), Dtype::kInt64, "labels, padded by one", Role::kInput);
   Tensor targets = padded;
   if (batch.value() > 1) {
     targets = t.make(t.shape({batch, length}), Dtype::kInt64, "labels, shifted", Role::kInput);
@@ -33,8 +33,8 @@ Tensor causal_lm_loss(Tape& t, Tensor logits) {
   Tensor log_probabilities;
   {
     Recording recording(t, kLogSoftmax, {&wide});
-    log_probabilities = t.output(t.shape({batch * length, vocabulary}), Dtype::kFloat32,
-                                 "log-probabilities");
+    log_probabilities =
+        t.output(t.shape({batch * length, vocabulary}), Dtype::kFloat32, "log-probabilities");
     recording.save(log_probabilities);
     recording.outputs({&log_probabilities});
   }

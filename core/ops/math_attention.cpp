@@ -1,6 +1,6 @@
-// Attention by plain operators in 32 bit, where no fused kernel takes the operands: head widths that
-// fill no whole lines, bfloat16 before compute capability 8.0.
-// Source: aten/src/ATen/native/transformers/attention.cpp, _scaled_dot_product_attention_math.
+// Attention by plain operators in 32 bit, where no fused kernel takes the operands: head widths
+// that fill no whole lines, bfloat16 before compute capability 8.0. Source:
+// aten/src/ATen/native/transformers/attention.cpp, _scaled_dot_product_attention_math.
 #include "core/ops/attention_kernels.hpp"
 #include "core/ops/cast.hpp"
 #include "core/ops/elementwise.hpp"
@@ -68,10 +68,12 @@ Tensor math_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask) {
   Tensor keys = repeat_interleave(t, key, q.dim(1));
   Tensor values = repeat_interleave(t, value, q.dim(1));
   Tensor scaled_keys = mul_constant(t.as("key states, scaled"), keys);
-  Tensor scores = batched_product(t.as("attention scores"), scaled_query, std::move(scaled_keys), true);
+  Tensor scores =
+      batched_product(t.as("attention scores"), scaled_query, std::move(scaled_keys), true);
   Tensor weights = safe_softmax(t, std::move(scores));
   Tensor narrow;
-  if (dtype != Dtype::kFloat32) narrow = t.scratch(weights.shape(), dtype, "attention weights, handed back");
+  if (dtype != Dtype::kFloat32)
+    narrow = t.scratch(weights.shape(), dtype, "attention weights, handed back");
   Tensor attended = batched_product(t.as("attention output in 32 bit"), weights, values, false);
   return to(t.as("attention output"), std::move(attended), dtype);
 }

@@ -111,8 +111,8 @@ Tensor memory_efficient_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor 
     seed = t.output(t.shape({1}), Dtype::kInt64, "random seed");
     offset = t.output(t.shape({1}), Dtype::kInt64, "random offset");
   }
-  Tensor out = t.output(q.shape().with_last(width), q.dtype(), "attention output",
-                        swapped_in_memory(q));
+  Tensor out =
+      t.output(q.shape().with_last(width), q.dtype(), "attention output", swapped_in_memory(q));
   Tensor log_sums;
   if (wants_gradient) {
     log_sums = t.output(t.shape({batch, heads, round_up(length, 32)}), Dtype::kFloat32,

@@ -54,7 +54,8 @@ Tensor packed_product(Tape& t, const Linear& layer, Tensor x) {
   }
   const Shape shape = x.shape().with_last(out_width);
   Tensor out;
-  if (fused(t, x.shape().elements().value() / in_width.value(), out_width.value(), in_width.value())) {
+  if (fused(t, x.shape().elements().value() / in_width.value(), out_width.value(),
+            in_width.value())) {
     out = t.output(shape, x.dtype(), "output");
   } else {
     Tensor absmax, with_offset;

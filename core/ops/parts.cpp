@@ -71,9 +71,7 @@ void of_filled_slices(BackwardCall& call) {
   const Shape whole = call.grads[0].shape();
   Tensor below = t.output(whole, dtype, "gradient of what a slice was written into");
   Tensor second = t.output(call.node.edges[1].shape, dtype, "gradient of a slice");
-  {
-    Tensor zeros = t.scratch(call.node.edges[1].shape, dtype, "zeros where a slice was written");
-  }
+  { Tensor zeros = t.scratch(call.node.edges[1].shape, dtype, "zeros where a slice was written"); }
   call.grads[0].reset();
   Tensor unused = t.output(whole, dtype, "gradient of what a slice was written into");
   call.results[0] = t.output(call.node.edges[0].shape, dtype, "gradient of a slice");
@@ -90,8 +88,8 @@ void summed_over_rows(BackwardCall& call) {
 void unchanged(BackwardCall& call) { call.results[0] = call.grads[0]; }
 
 constexpr Rule kExpandRows{"expansion", "derivatives.yaml: expand", summed_over_rows};
-constexpr Rule kFillSlices{"copies into slices", "torch/csrc/autograd/functions/tensor.cpp: CopySlices",
-                           of_filled_slices};
+constexpr Rule kFillSlices{
+    "copies into slices", "torch/csrc/autograd/functions/tensor.cpp: CopySlices", of_filled_slices};
 constexpr Rule kChunk{"chunk", "derivatives.yaml: split.Tensor", halves_joined};
 constexpr Rule kAlias{"alias", "derivatives.yaml: alias", unchanged};
 constexpr Rule kSlice{"slice", "derivatives.yaml: slice.Tensor", zeros_around};
@@ -220,9 +218,7 @@ Halves split_last(Tape& t, Tensor x, Count first) {
   return halves;
 }
 
-Tensor every_second(Tape& t, Tensor x) {
-  return narrow_last(t, x, x.shape().last() / 2);
-}
+Tensor every_second(Tape& t, Tensor x) { return narrow_last(t, x, x.shape().last() / 2); }
 
 Tensor expand_heads(Tape& t, Tensor x, Count heads) {
   Recording recording(t, kRepeat, {&x});

@@ -9,10 +9,11 @@
 namespace ledger::ops {
 namespace {
 
-constexpr double kSmallSort = 4096;   // items; aten/src/ATen/native/cuda/Sort.cpp should_use_small_sort
+constexpr double kSmallSort =
+    4096;  // items; aten/src/ATen/native/cuda/Sort.cpp should_use_small_sort
 constexpr double kSingleTile = 2304;  // items that cub sorts in one tile, without working space
 constexpr int kBitsOfInt64 = 64;
-constexpr double kSmallScan = 1023;   // bytes; cub's scan of 32-bit integers in one tile
+constexpr double kSmallScan = 1023;  // bytes; cub's scan of 32-bit integers in one tile
 
 Shape of_length(Tape& t, Count length) { return t.shape({length}); }
 
@@ -77,8 +78,8 @@ constexpr Rule kSort{"sort", "aten/src/ATen/native/cuda/Sort.cpp"};
 constexpr Rule kGather{"rows by index", "derivatives.yaml: index.Tensor", of_gather};
 constexpr Rule kCount{"tokens of each expert", "aten: histc, cumsum"};
 constexpr Rule kInvert{"inverse permutation", "aten: index_put_"};
-constexpr Rule kSumOverExperts{"sum over a token's experts", "derivatives.yaml: sum.dim_IntList, view",
-                               copied_for_each};
+constexpr Rule kSumOverExperts{"sum over a token's experts",
+                               "derivatives.yaml: sum.dim_IntList, view", copied_for_each};
 
 }  // namespace
 

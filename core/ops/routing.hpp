@@ -13,10 +13,10 @@ TopK top_k(Tape& t, Tensor x, Count k);  // of each row, torch.topk(x, k, dim=-1
 // x /= divisor, in place.
 Tensor divide_rows(Tape& t, Tensor x, Tensor divisor);
 
-Tensor sum_rows(Tape& t, Tensor x);                       // x.sum(-1)
-Tensor max_rows(Tape& t, Tensor x);                       // x.max(-1).values
-Tensor mask_rows(Tape& t, Tensor x, Tensor mask);         // x.masked_fill(mask, c)
-Tensor gather(Tape& t, Tensor x, Tensor indices);         // x.gather(1, indices)
+Tensor sum_rows(Tape& t, Tensor x);                // x.sum(-1)
+Tensor max_rows(Tape& t, Tensor x);                // x.max(-1).values
+Tensor mask_rows(Tape& t, Tensor x, Tensor mask);  // x.masked_fill(mask, c)
+Tensor gather(Tape& t, Tensor x, Tensor indices);  // x.gather(1, indices)
 
 struct Sorted {
   Tensor values, order;

@@ -13,8 +13,7 @@ void of_plain_product(BackwardCall& call) {
   const Dtype dtype = call.grads[0].dtype();
   for (const std::size_t operand : {std::size_t{1}, std::size_t{0}}) {
     if (!call.node.edges[operand].node) continue;
-    call.results[operand] =
-        t.output(call.node.edges[operand].shape, dtype, "gradient of a factor");
+    call.results[operand] = t.output(call.node.edges[operand].shape, dtype, "gradient of a factor");
     t.matrix_product_done();
   }
 }

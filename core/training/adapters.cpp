@@ -42,7 +42,8 @@ bool is_target(const Tape& t, const models::Decoder& model, const ops::Linear& l
   if (&linear == &model.lm_head) return false;
   const std::string_view name = last_name(t.record().places[linear.place]);
   const ExpertNames experts = expert_names(model.config.mixture.targets);
-  if (name == experts.router || name == experts.gate || name == experts.up || name == experts.down) {
+  if (name == experts.router || name == experts.gate || name == experts.up ||
+      name == experts.down) {
     return false;
   }
   return names(peft, name);
@@ -78,7 +79,8 @@ void add_mixture_adapters(Maker& maker, models::Decoder& model, const Peft& peft
       maker.make(s.adapters, s.weight.dtype(), r * s.shape[0], s.shape[2], s.shape[1]);
     };
     if (model.config.mixture.router_first) router();
-    if (names(peft, targets.gate) && names(peft, targets.up)) stacked(mixture->gate_up_proj, Count(2) * rank);
+    if (names(peft, targets.gate) && names(peft, targets.up))
+      stacked(mixture->gate_up_proj, Count(2) * rank);
     if (names(peft, targets.down)) stacked(mixture->down_proj, rank);
     if (!model.config.mixture.router_first) router();
   }

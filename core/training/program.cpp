@@ -16,8 +16,8 @@ models::RunOptions options_of(const Scenario& scenario) {
   options.eager = scenario.attn_implementation == "eager";
   if (scenario.training.gradient_checkpointing) {
     options.input_gradients = scenario.peft.has_value();
-    options.checkpointing = scenario.training.use_reentrant ? Checkpointing::kReentrant
-                                                            : Checkpointing::kNonReentrant;
+    options.checkpointing =
+        scenario.training.use_reentrant ? Checkpointing::kReentrant : Checkpointing::kNonReentrant;
   }
   return options;
 }
@@ -88,8 +88,8 @@ Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
   Run out;
   {
     models::Decoder model;
-    model.config = models::find_architecture(scenario.model.model_type)
-                       ->configure(scenario.model, workings);
+    model.config =
+        models::find_architecture(scenario.model.model_type)->configure(scenario.model, workings);
     model.options = options_of(scenario);
     models::build(t, model, scenario.dtype);
     for (const Tensor& p : model.parameters) out.parameters += p.shape().elements().value();

@@ -1,6 +1,7 @@
 // Four-bit weights as bitsandbytes makes them: the 16-bit weight goes to the device and is packed
 // there, so construction leaves holes that are used again later.
-// Source: bitsandbytes 0.50 functional.py quantize_4bit, peft/utils/other.py prepare_model_for_kbit_training.
+// Source: bitsandbytes 0.50 functional.py quantize_4bit, peft/utils/other.py
+// prepare_model_for_kbit_training.
 #include "core/training/adapters.hpp"
 
 namespace ledger::training {
@@ -29,7 +30,8 @@ void pack(Tape& t, models::Decoder& model, ops::Linear& linear, const Quantizati
   ops::Packed packed;
   packed.nested = q.bnb_4bit_use_double_quant;
   packed.compute_dtype = q.bnb_4bit_compute_dtype;
-  packed.tensors.push_back(t.make(t.shape({elements / 2}), Dtype::kUint8, "weight in 4 bits", Role::kWeight));
+  packed.tensors.push_back(
+      t.make(t.shape({elements / 2}), Dtype::kUint8, "weight in 4 bits", Role::kWeight));
   packed.tensors.push_back(floats(16, "4-bit code"));
   {
     Tensor code = floats(16, "4-bit code");

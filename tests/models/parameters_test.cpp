@@ -20,8 +20,8 @@ TEST_CASE("every preset has as many parameters as were counted for it elsewhere"
     Workings workings;
     Tape tape(workings, scenario.value().device);
     models::Decoder model;
-    model.config =
-        models::find_architecture(scenario.value().model.model_type)->configure(scenario.value().model, workings);
+    model.config = models::find_architecture(scenario.value().model.model_type)
+                       ->configure(scenario.value().model, workings);
     models::build(tape, model, scenario.value().dtype);
     double parameters = 0;
     for (const Tensor& p : model.parameters) parameters += p.shape().elements().value();

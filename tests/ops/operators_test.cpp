@@ -1,5 +1,5 @@
-// What each operator puts out, keeps and uses meanwhile: docs/rules/operators.md and the formulas of
-// PyTorch's derivatives.yaml, as arithmetic.
+// What each operator puts out, keeps and uses meanwhile: docs/rules/operators.md and the formulas
+// of PyTorch's derivatives.yaml, as arithmetic.
 #include <doctest/doctest.h>
 
 #include "core/ops/activation.hpp"
@@ -28,7 +28,8 @@ ops::Linear linear_of(Tensor weight, Tensor bias = {}) {
 
 }  // namespace
 
-TEST_CASE("a reduction of 1,024 rows to 1,024 sums takes 8 MiB and 32 bytes on 108 multiprocessors") {
+TEST_CASE(
+    "a reduction of 1,024 rows to 1,024 sums takes 8 MiB and 32 bytes on 108 multiprocessors") {
   OpBench b;
   const ReductionScratch scratch = reduction_scratch(b.t, 1024, 1024, false);
   REQUIRE(scratch.any);
@@ -40,15 +41,18 @@ TEST_CASE("a reduction of 1,024 rows to 1,024 sums takes 8 MiB and 32 bytes on 1
 TEST_CASE("a linear without a bias makes the weight's gradient first, with one the input's") {
   for (const bool with_bias : {false, true}) {
     OpBench b;
-    const ops::Linear layer = linear_of(b.parameter({16, 8}, kHalf), with_bias ? b.parameter({16}, kHalf) : Tensor());
+    const ops::Linear layer =
+        linear_of(b.parameter({16, 8}, kHalf), with_bias ? b.parameter({16}, kHalf) : Tensor());
     Tensor x = b.leaf({1, 4, 8}, kHalf);
     Tensor y = ops::linear(b.t, layer, x);
     Tensor loss = ops::mean_last(b.t, y);
     y.reset();
     b.made();
     b.t.backward(loss);
-    const double seed = 4 * 2, spread = 4 * 16 * 2, weight = 16 * 8 * 2, input = 4 * 8 * 2, bias = 16 * 2;
-    CHECK(b.made() == (with_bias ? Sizes{seed, spread, input, weight, bias} : Sizes{seed, spread, weight, input}));
+    const double seed = 4 * 2, spread = 4 * 16 * 2, weight = 16 * 8 * 2, input = 4 * 8 * 2,
+                 bias = 16 * 2;
+    CHECK(b.made() == (with_bias ? Sizes{seed, spread, input, weight, bias}
+                                 : Sizes{seed, spread, weight, input}));
   }
 }
 
@@ -67,7 +71,8 @@ TEST_CASE("square and reciprocal root have three tensors at once in backward, Si
   CHECK(c.made() == Sizes{128, 128});
 }
 
-TEST_CASE("an embedding's gradient is as large as its table; beyond 3,072 tokens it is made by sorting") {
+TEST_CASE(
+    "an embedding's gradient is as large as its table; beyond 3,072 tokens it is made by sorting") {
   for (const double tokens : {3072.0, 3073.0}) {
     OpBench b;
     Tensor weight = b.parameter({1000, 64}, kHalf);
@@ -83,8 +88,9 @@ TEST_CASE("an embedding's gradient is as large as its table; beyond 3,072 tokens
     // Sort of keys of two bytes: 2 · 2,048 + 1,024 · ⌈3,073 / 3,840⌉ + two rounded copies + 511.
     const double sort = 2 * 2048 + 1024 + 2 * 24832 + 511;
     const double partials = 307 + 1000;
-    CHECK(made == Sizes{tokens * 64 * 2, 8 * tokens, 8 * tokens, 8 * tokens, sort, 1000 * 64 * 2, 8 * tokens, 8,
-                        8 * tokens, 1279, 8000, 8000, 1279, 8, 8 * partials, 4 * partials * 64});
+    CHECK(made == Sizes{tokens * 64 * 2, 8 * tokens, 8 * tokens, 8 * tokens, sort, 1000 * 64 * 2,
+                        8 * tokens, 8, 8 * tokens, 1279, 8000, 8000, 1279, 8, 8 * partials,
+                        4 * partials * 64});
   }
 }
 
@@ -122,22 +128,26 @@ TEST_CASE("flash attention keeps one number a row and no square") {
   CHECK(b.made() == Sizes{heads * length * width * 2, heads * length * 4, 16, 8});
   b.t.backward(y);
   const double out = heads * length * width * 2, grouped = groups * length * width * 2;
-  CHECK(b.made() == Sizes{out, out, out, out, grouped, grouped, heads * length * 4, heads * length * width * 4, out, out});
+  CHECK(b.made() == Sizes{out, out, out, out, grouped, grouped, heads * length * 4,
+                          heads * length * width * 4, out, out});
 }
 
 TEST_CASE("short sequences with few heads split the keys, which takes room for a moment") {
   OpBench b;
-  Tensor q = b.leaf({1, 4, 512, 64}, kHalf), k = b.leaf({1, 4, 512, 64}, kHalf), v = b.leaf({1, 4, 512, 64}, kHalf);
+  Tensor q = b.leaf({1, 4, 512, 64}, kHalf), k = b.leaf({1, 4, 512, 64}, kHalf),
+         v = b.leaf({1, 4, 512, 64}, kHalf);
   b.made();
   Tensor y = ops::scaled_dot_product_attention(b.t, q, k, v, {});
   // 4 · 8 blocks for 216 slots, and 2 blocks of 256 keys: one slot's worth more fills 64 of 216.
   const double rows = 4 * 512, pieces = 2;
-  CHECK(b.made() == Sizes{rows * 64 * 2, rows * 4, pieces * rows * 4, pieces * rows * 64 * 4, 16, 8});
+  CHECK(b.made() ==
+        Sizes{rows * 64 * 2, rows * 4, pieces * rows * 4, pieces * rows * 64 * 4, 16, 8});
 }
 
 TEST_CASE("32-bit operands take the memory-efficient kernel, with its workspace of 32-bit sums") {
   OpBench b;
-  Tensor q = b.leaf({1, 2, 128, 64}, kFull), k = b.leaf({1, 2, 128, 64}, kFull), v = b.leaf({1, 2, 128, 64}, kFull);
+  Tensor q = b.leaf({1, 2, 128, 64}, kFull), k = b.leaf({1, 2, 128, 64}, kFull),
+         v = b.leaf({1, 2, 128, 64}, kFull);
   b.made();
   Tensor y = ops::scaled_dot_product_attention(b.t, q, k, v, {});
   const double out = 2 * 128 * 64 * 4, rows = 2 * 128 * 4;
@@ -179,7 +189,8 @@ TEST_CASE("an adapter beside a linear adds a product of low rank") {
 }
 
 TEST_CASE("every activation that is offered is found, and nothing else") {
-  for (const char* name : {"silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "relu2", "quick_gelu", "mish"}) {
+  for (const char* name :
+       {"silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "relu2", "quick_gelu", "mish"}) {
     CHECK(static_cast<bool>(ops::find_activation(name)));
   }
   CHECK_FALSE(static_cast<bool>(ops::find_activation("sofplus")));
