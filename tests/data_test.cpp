@@ -78,7 +78,8 @@ TEST_CASE("the legend's rows stand in the order of its letters") {
 TEST_CASE("a model type's file gives every key a kind, a default, a meaning and known letters") {
   std::set<std::string> letters;
   for (const LetterRow& row : kLetters) letters.insert(std::string(row.symbol));
-  const std::set<std::string> kinds = {"integer", "flag", "text", "texts", "integers"};
+  const std::set<std::string> kinds = {"integer", "number", "flag",
+                                       "text",    "texts",  "integers"};
   for (const data::File& file : data::model_types()) {
     const Json type = Json::parse(file.text);
     CHECK(type["model_type"] == file.name);
@@ -90,11 +91,18 @@ TEST_CASE("a model type's file gives every key a kind, a default, a meaning and 
       CHECK(spec["nullable"].is_boolean());
       CHECK_FALSE(spec["meaning"].get<std::string>().empty());
       if (spec["default"].is_null()) CHECK(spec.contains("null_is"));
-      if (spec["kind"] == "integer") CHECK(spec["min"] <= spec["max"]);
+      if (spec["kind"] == "integer" || spec["kind"] == "number") CHECK(spec["min"] <= spec["max"]);
       if (spec.contains("letter")) CHECK(letters.count(spec["letter"]) == 1);
     }
-    // What transformers makes of a configuration that names only its type is a model.
-    CHECK(read_scenario("{\"model\":{\"model_type\":\"" + std::string(file.name) + "\"}}").ok());
+    // What transformers makes of a configuration that names only its type is a model, or refused.
+    const auto plain =
+        read_scenario("{\"model\":{\"model_type\":\"" + std::string(file.name) + "\"}}");
+    if (plain.ok()) continue;
+    for (const Problem& problem : plain.problems()) {
+      const bool said = problem.message.find("has no default") != std::string::npos ||
+                        problem.message.find("not a multiple") != std::string::npos;
+      CHECK_MESSAGE(said, problem.message);
+    }
   }
 }
 
@@ -120,7 +128,7 @@ TEST_CASE(
 
 TEST_CASE(
     "worked examples have scenarios that are accepted and placeholders that follow the grammar") {
-  const std::string value = R"((inputs\.\w+|(\w+|\*)(\.\w+(\[\w+=[\w.-]+(,\w+=[\w.-]+)*\])?)+))";
+  const std::string value = R"((inputs\.\w+|(\w+|\*)(\.\w+(\[\w+=[\w. -]+(,\w+=[\w. -]+)*\])?)+))";
   const std::regex placeholder("\\{" + value + "([*/]" + value +
                                R"()*(\|(text|int|gib|gb|gib_gb|percent|times)(:\d)?)?\})");
   for (const data::File& file : data::examples()) {
@@ -150,7 +158,8 @@ TEST_CASE(
         }
         prose = match.prefix().str() + match.suffix().str();
       }
-      // Names like Qwen3-0.6B and BF16 hold digits; a figure of its own is not allowed.
+      // Names like Qwen3-0.6B, BF16 and "32 bit" hold digits; a figure of its own is not allowed.
+      prose = std::regex_replace(prose, std::regex("(4|8|16|32) bits?"), "bits");
       CHECK_FALSE(std::regex_search(prose, std::regex(R"((^|\s)\d[\d.,]*(\s|$|[.,;:]))")));
     }
   }

@@ -6,36 +6,40 @@
 namespace ledger {
 namespace {
 
-void check_rows(const std::string& name, std::size_t at_least) {
-  std::size_t equal = 0;
+// Rows of architectures that have no program yet may be refused, so many at most.
+void check_rows(const std::string& name, std::size_t refused = 0) {
   for (const rows::json& row : rows::read(name)) {
     const std::string id = row.at("id");
     const Result<Scenario> scenario = read_scenario(row.at("scenario").dump());
     CAPTURE(id);
     if (!scenario.ok()) {
-      FAIL_CHECK(scenario.problems().front().message);
+      const Problem& problem = scenario.problems().front();
+      const bool unknown = problem.path == "model" || problem.path == "model.model_type";
+      if (unknown && refused > 0) {
+        --refused;
+      } else {
+        FAIL_CHECK(problem.message);
+      }
       continue;
     }
     const std::string differences = rows::differences(scenario.value(), row.at("measured"));
     CHECK(differences == "");
-    equal += differences.empty();
   }
-  CHECK(equal >= at_least);
 }
 
 }  // namespace
 
 TEST_CASE("every measured row on compute capability 8.0 is equal in every figure") {
-  check_rows("steps.jsonl.gz", 1);
+  check_rows("steps.jsonl.gz");
 }
 TEST_CASE("every measured row on other devices is equal in every figure") {
-  check_rows("devices.jsonl.gz", 1);
+  check_rows("devices.jsonl.gz");
 }
 TEST_CASE("every measured row of an architecture is equal in every figure") {
-  check_rows("families.jsonl.gz", 1);
+  check_rows("families.jsonl.gz");
 }
 TEST_CASE("every row that was chosen to be unlike the others is equal in every figure") {
-  check_rows("more.jsonl.gz", 1);
+  check_rows("more.jsonl.gz");
 }
 
 }  // namespace ledger

@@ -175,7 +175,7 @@ TEST_CASE("a model that is not known is refused with the nearest ids") {
 }
 
 TEST_CASE("a pasted configuration of another type names the known types") {
-  CHECK(says(only(refused(R"({"model":{"model_type":"gemma2"}})"), "model.model_type"), "smollm3"));
+  CHECK(says(only(refused(R"({"model":{"model_type":"mamba2"}})"), "model.model_type"), "smollm3"));
   CHECK(only(refused(R"({"model":{"architectures":["Qwen3ForCausalLM"]}})"), "model.model_type")
             .nearest == "qwen3");
   CHECK(says(

@@ -87,6 +87,14 @@ struct Phases {
   }
 };
 
+// Bytes as the allocator takes them. A size that no scenario can have asks for as good as nothing,
+// rather than for more than there are addresses.
+std::uint64_t requested(const StorageRecord& storage) {
+  constexpr double kMost = 9007199254740992;  // 2^53
+  const double bytes = storage.bytes.value();
+  return bytes > 0 && bytes <= kMost ? static_cast<std::uint64_t>(bytes) : 1;
+}
+
 }  // namespace
 
 Replay replay(const Record& record) {
@@ -104,7 +112,7 @@ Replay replay(const Record& record) {
     const Event& event = record.events[i];
     switch (event.kind) {
       case Event::Kind::kAllocate: {
-        const auto bytes = static_cast<std::uint64_t>(record.storages[event.id].bytes.value());
+        const std::uint64_t bytes = requested(record.storages[event.id]);
         const Block block = allocator.allocate(bytes);
         blocks[event.id] = block;
         out.block_bytes[event.id] = allocator.block_bytes(block);
