@@ -144,7 +144,7 @@ class Tensor {
 
 constexpr int kMaxEdges = 4;
 constexpr int kMaxSaved = 8;
-constexpr int kMaxOutputs = 3;
+constexpr int kMaxOutputs = 4;
 
 // Where one input's gradient goes. Null node: this input needs none.
 struct Edge {

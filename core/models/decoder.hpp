@@ -51,6 +51,15 @@ struct LatentAttention {
   Norm q_a_layernorm, kv_a_layernorm;
 };
 
+// Linear attention by the gated delta rule.
+struct DeltaNet {
+  Tensor conv1d, dt_bias, A_log;
+  Norm norm;
+  ops::Linear in_proj_qkv, in_proj_z, in_proj_b, in_proj_a;  // in_proj_qkvz and in_proj_ba, or four
+  ops::Linear out_proj;
+  std::uint32_t place = 0;
+};
+
 // A mixture of experts: a router that chooses, the experts' weights stacked, and where the
 // architecture has one an expert that sees every token.
 struct Mixture {
@@ -69,6 +78,7 @@ struct DecoderLayer {
   Attention self_attn;
   Mlp mlp;
   LatentAttention latent;  // beside self_attn's o_proj, where the architecture has it
+  DeltaNet linear_attn;    // in place of attention, where the layer is of that kind
   Mixture mixture;         // in place of the mlp, where the layer is sparse
   Norm input_layernorm, post_attention_layernorm;
   Norm pre_feedforward_layernorm, post_feedforward_layernorm;  // gemma's
@@ -81,6 +91,15 @@ struct LatentConfig {
   Count plain_width = 0, rotated_width = 0;  // of a query or key head
   Count value_width = 0;                     // of a value head
   bool bias = false;
+};
+
+// Widths of a linear attention.
+struct DeltaConfig {
+  Count key_heads = 0, value_heads = 0, key_width = 0, value_width = 0;
+  Count kernel = 0;          // tokens that the convolution looks back on, its own included
+  bool grids = false;        // positions of three grids, as for images
+  bool joint = false;        // one projection makes queries, keys, values and z, group by group
+  std::vector<bool> linear;  // by layer; others have attention
 };
 
 // Under which names peft's LoRA targets reach a mixture's parameters.
@@ -149,6 +168,7 @@ struct DecoderConfig {
   bool windows_rotate_otherwise = false;  // windowed layers have tables of their own
   std::vector<bool> rotated;              // by layer: queries and keys are rotated
   LatentConfig latent;
+  DeltaConfig delta;
   MixtureConfig mixture;
   Blocks blocks;
 };

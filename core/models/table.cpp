@@ -34,6 +34,9 @@ DecoderConfig configure_deepseek_v2(const ModelConfig& config, Workings& working
 DecoderConfig configure_deepseek_v3(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_glm4_moe(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_gpt_oss(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_qwen3_next(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_qwen3_5_text(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_qwen3_5_moe_text(const ModelConfig& config, Workings& workings);
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> table = {
       {"bloom", configure_bloom},
@@ -61,6 +64,9 @@ const std::vector<Architecture>& architectures() {
       {"deepseek_v3", configure_deepseek_v3},
       {"glm4_moe", configure_glm4_moe},
       {"gpt_oss", configure_gpt_oss},
+      {"qwen3_next", configure_qwen3_next},
+      {"qwen3_5_text", configure_qwen3_5_text},
+      {"qwen3_5_moe_text", configure_qwen3_5_moe_text},
       {"stablelm", configure_stablelm},
   };
   return table;

@@ -45,6 +45,9 @@ void of_product(BackwardCall& call) {
     call.results[0] = call.tape.output(grad.shape(), promoted(grad.dtype(), of_b),
                                        "gradient of a factor", grad->swapped);
   }
+  for (Tensor& result : call.results) {
+    if (result) result->columns_first = grad->columns_first;
+  }
 }
 
 void to_both(BackwardCall& call) {
@@ -64,6 +67,8 @@ constexpr Rule kGelu{"GELU", "derivatives.yaml: gelu", through_formula<0>};
 constexpr Rule kMish{"Mish", "derivatives.yaml: mish", through_formula<0>};
 constexpr Rule kTanh{"tanh", "derivatives.yaml: tanh", through_formula<0>};
 constexpr Rule kSigmoid{"sigmoid", "derivatives.yaml: sigmoid", through_formula<0>};
+constexpr Rule kExponential{"exponential", "derivatives.yaml: exp", through_formula<0>};
+constexpr Rule kSoftplus{"softplus", "derivatives.yaml: softplus", through_formula<0>};
 constexpr Rule kRelu{"ReLU", "derivatives.yaml: relu", through_formula<0>};
 constexpr Rule kDropout{"dropout", "derivatives.yaml: native_dropout", through_formula<0>};
 constexpr Rule kMul{"product", "derivatives.yaml: mul.Tensor", of_product};
@@ -146,6 +151,13 @@ Tensor soft_cap(Tape& t, Tensor x) {
   return mul_constant(t.as("capped"), std::move(bent));
 }
 
+Tensor exponential(Tape& t, Tensor x) {
+  return unary(t, kExponential, std::move(x), Keeps::kResult, "exponential");
+}
+Tensor softplus(Tape& t, Tensor x) {
+  return unary(t, kSoftplus, std::move(x), Keeps::kArgument, "softplus");
+}
+
 Tensor clamp_above(Tape& t, Tensor x) {
   return unary(t, kClampAbove, std::move(x), Keeps::kArgument, "clamped");
 }
@@ -207,6 +219,13 @@ Tensor add(Tape& t, Tensor a, Tensor b) {
 Tensor subtract(Tape& t, Tensor a, Tensor b) {
   Recording recording(t, kSubtract, {&a, &b});
   Tensor out = broadcast(t, a, b, "difference");
+  recording.outputs({&out});
+  return out;
+}
+
+Tensor subtract_each(Tape& t, Tensor a, Tensor b) {
+  Recording recording(t, kSubtract, {&a, &b});
+  Tensor out = t.output(a.shape().with_last(b.dim(3)), a.dtype(), "difference of each pair");
   recording.outputs({&out});
   return out;
 }

@@ -17,8 +17,10 @@ Tensor negate(Tape& t, Tensor x);
 Tensor silu(Tape& t, Tensor x);
 Tensor gelu(Tape& t, Tensor x);  // either form, as one kernel
 Tensor mish(Tape& t, Tensor x);
+Tensor softplus(Tape& t, Tensor x);
 Tensor relu(Tape& t, Tensor x);  // this and the next two save their result
 Tensor tanh(Tape& t, Tensor x);
+Tensor exponential(Tape& t, Tensor x);
 Tensor sigmoid(Tape& t, Tensor x);
 
 // x.clamp(max=c), and x.clamp(min=c, max=c).
@@ -31,6 +33,7 @@ Tensor dropout(Tape& t, Tensor x);  // of a probability above 0; saves a mask of
 Tensor mul(Tape& t, Tensor a, Tensor b);
 Tensor add(Tape& t, Tensor a, Tensor b);
 Tensor subtract(Tape& t, Tensor a, Tensor b);
+Tensor subtract_each(Tape& t, Tensor a, Tensor b);  // [·,·,m,1] - [·,·,1,n]
 
 // x *= 0.5 and a += b: the result takes the place of the first operand.
 Tensor mul_constant_in_place(Tape& t, Tensor x);

@@ -53,6 +53,7 @@ void of_batched_product(BackwardCall& call) {
     call.results[operand] =
         t.output(call.node.edges[operand].shape, grad.dtype(), "gradient of a factor");
     call.results[operand]->columns_first = operand == 1 && call.node.flag;
+    call.results[operand]->view = true;  // three dimensions seen as four
     t.matrix_product_done();
   }
   call.grads[0] = std::move(grad);

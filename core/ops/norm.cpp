@@ -21,15 +21,17 @@ Shape blocks_of(Tape& t, Count rows, Count width) {
   return t.shape({minimum(ceil_div(rows, 32), most), width});
 }
 
+// The kernels want contiguous operands; the copy is not kept.
+Tensor in_order(Tape& t, const Tensor& x, const char* what) {
+  return x->swapped || x->sliced ? t.scratch(x.shape(), x.dtype(), what) : x;
+}
+
 void of_layer_norm(BackwardCall& call) {
   Tape& t = call.tape;
   const Tensor& x = call.saved[0];
   const Tensor& grad = call.grads[0];
   const Count rows = x.shape().rows(), width = x.shape().last();
-  Tensor dense;
-  if (grad->swapped || grad->sliced) {
-    dense = t.scratch(grad.shape(), grad.dtype(), "gradient in contiguous order");
-  }
+  Tensor ordered = in_order(t, x, "norm's input in contiguous order");
   if (call.needs(0))
     call.results[0] = t.output(x.shape(), grad.dtype(), "gradient of the norm's input");
   for (const std::size_t input : {std::size_t{1}, std::size_t{2}}) {
@@ -37,6 +39,7 @@ void of_layer_norm(BackwardCall& call) {
     call.results[input] =
         t.output(t.shape({width}), grad.dtype(), "gradient of a norm's parameter");
   }
+  Tensor dense = in_order(t, grad, "gradient in contiguous order");
   if (!sums_in_blocks(t, rows.value(), width.value())) return;
   std::array<Tensor, 3> blocks;
   for (const std::size_t input : {std::size_t{1}, std::size_t{2}}) {
@@ -61,9 +64,7 @@ Tensor layer_norm(Tape& t, Tensor x, Tensor w, Tensor b) {
   Tensor weight = in_norm_type(t, w);
   Tensor wide = in_norm_type(t, x);
   Recording recording(t, kLayerNorm, {&wide, &weight, &bias});
-  Tensor input = wide->swapped || wide->sliced
-                     ? t.scratch(wide.shape(), wide.dtype(), "norm's input in contiguous order")
-                     : wide;
+  Tensor input = in_order(t, wide, "norm's input in contiguous order");
   Tensor out = t.output(input.shape(), input.dtype(), "norm's output");
   const Shape per_row = t.shape({input.shape().rows()});
   Tensor mean = t.output(per_row, Dtype::kFloat32, "mean of each row");

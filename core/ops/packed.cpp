@@ -1,9 +1,8 @@
 // Products with weights in four bits: a copy in the compute type is made for each product, forward
 // and backward. Source: bitsandbytes 0.50 autograd/_functions.py MatMul4Bit, backends/cuda/ops.py.
-#include <cmath>
-
 #include "core/ops/cast.hpp"
 #include "core/ops/linear.hpp"
+#include "core/ops/packed_kernels.hpp"
 
 namespace ledger::ops {
 namespace {
@@ -29,21 +28,6 @@ void of_packed_product(BackwardCall& call) {
 constexpr Rule kPackedProduct{"product with a 4-bit weight", "bitsandbytes: MatMul4Bit",
                               of_packed_product};
 
-// Few rows go through a kernel that reads the packed weight itself.
-bool fused(const Tape& t, double rows, double out, double in) {
-  const double sms = t.device().multiprocessors;
-  const double blocks = std::ceil(out / 64);
-  if (std::fmod(in, kBlock) != 0) return false;  // rows of the weight must begin with a scale
-  if (rows <= 4) return true;
-  if (rows > 1536) return false;
-  if (out * in < 4 << 20) {
-    if (in * 2 < out) return rows <= (blocks * 3 < sms ? 1536 : 512);
-    if (blocks * 4 <= sms) return rows <= (in >= out ? (blocks * 8 <= sms ? 32 : 128) : 384);
-    return blocks * 2 <= sms && rows <= 16;
-  }
-  return rows <= 16;
-}
-
 Tensor packed_product(Tape& t, const Linear& layer, Tensor x) {
   const Shape weight = layer.shape;
   const Count out_width = weight[0], in_width = weight[1];
@@ -54,8 +38,8 @@ Tensor packed_product(Tape& t, const Linear& layer, Tensor x) {
   }
   const Shape shape = x.shape().with_last(out_width);
   Tensor out;
-  if (fused(t, x.shape().elements().value() / in_width.value(), out_width.value(),
-            in_width.value())) {
+  const double rows = x.shape().elements().value() / in_width.value();
+  if (multiplies_packed(t.device(), x.dtype(), rows, out_width.value(), in_width.value(), kBlock)) {
     out = t.output(shape, x.dtype(), "output");
   } else {
     Tensor absmax, with_offset;

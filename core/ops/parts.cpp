@@ -206,6 +206,7 @@ Halves chunk(Tape& t, Tensor x) {
   Recording recording(t, kChunk, {&x});
   const Shape shape = x.shape().with_last(half);
   Halves halves{t.view(x, shape, x->swapped), t.view(x, shape, x->swapped)};
+  halves.first->sliced = halves.second->sliced = has_rows(x);
   recording.outputs({&halves.first, &halves.second});
   return halves;
 }
