@@ -50,6 +50,7 @@ Tensor Tape::detached(const Tensor& t) {
   copy->sliced = t->sliced;
   copy->broadcast = t->broadcast;
   copy->requires_grad = t->requires_grad;
+  copy->leaf = t->leaf;  // autocast keeps the cast of a leaf
   return copy;
 }
 

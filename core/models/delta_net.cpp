@@ -100,7 +100,7 @@ Tensor log_decay(Tape& t, const DeltaNet& net, const Tensor& a) {
 }
 
 // The norm first, then the gate.
-Tensor gated_norm(Tape& t, const DecoderLayer& layer, const Norm& norm, Tensor x,
+Tensor gated_norm(Tape& t, const DecoderLayer&, const Norm& norm, Tensor x,
                   const Tensor& gate) {
   const Within here(t, norm.place);
   const Dtype dtype = x.dtype();
