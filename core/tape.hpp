@@ -307,7 +307,11 @@ class Tape {
 
   Tensor wrap(std::uint32_t storage, Shape shape, Dtype dtype);
   void log(Event::Kind kind, std::uint32_t id) {
-    if (kind != Event::Kind::kFree && kind != Event::Kind::kUnsave) settle_ends();
+    const bool ends = kind == Event::Kind::kFree || kind == Event::Kind::kUnsave;
+    if (!ends) {
+      if (record_.events.size() > settled_ + 1) settle_ends();
+      settled_ = record_.events.size() + 1;
+    }
     record_.events.push_back({kind, id});
   }
   void settle_ends();

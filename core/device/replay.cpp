@@ -99,8 +99,8 @@ std::uint64_t requested(const StorageRecord& storage) {
 
 Replay replay(const Record& record) {
   Replay out;
-  out.allocated.reserve(record.events.size());
-  out.reserved.reserve(record.events.size());
+  out.allocated.resize(record.events.size());
+  out.reserved.resize(record.events.size());
   out.block_bytes.resize(record.storages.size());
   std::vector<Block> blocks(record.storages.size(), kNone);
   CachingAllocator allocator;
@@ -108,7 +108,8 @@ Replay replay(const Record& record) {
   bool ended = false;
   bool accumulates = false;
   for (const Mark& mark : record.marks) accumulates = accumulates || mark.micro_batch > 0;
-  for (std::uint32_t i = 0; i < record.events.size(); ++i) {
+  std::uint32_t i = 0;
+  for (; i < record.events.size(); ++i) {
     const Event& event = record.events[i];
     switch (event.kind) {
       case Event::Kind::kAllocate: {
@@ -143,12 +144,14 @@ Replay replay(const Record& record) {
       case Event::Kind::kAccumulate: break;
     }
     if (ended) break;
-    out.allocated.push_back(allocator.allocated());
-    out.reserved.push_back(allocator.reserved());
+    out.allocated[i] = allocator.allocated();
+    out.reserved[i] = allocator.reserved();
   }
+  out.allocated.resize(i);
+  out.reserved.resize(i);
   out.phases = std::move(phases.closed);
-  for (std::size_t i = 0; i < out.phases.size(); ++i) {
-    if (out.phases[i].peak_bytes > out.phases[out.peak_phase].peak_bytes) out.peak_phase = i;
+  for (std::size_t p = 0; p < out.phases.size(); ++p) {
+    if (out.phases[p].peak_bytes > out.phases[out.peak_phase].peak_bytes) out.peak_phase = p;
   }
   return out;
 }
