@@ -19,6 +19,7 @@ if(LEDGER_SANITIZE)
   set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_compile_options(${sanitize} -fno-sanitize=vptr)
   add_link_options(${sanitize})
+  add_compile_definitions(LEDGER_SANITIZE)
 endif()
 
 if(LEDGER_FUZZ)

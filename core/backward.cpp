@@ -116,7 +116,9 @@ struct Engine {
     tape.rule_ = node.rule;
     tape.in_backward_rule_ = true;
     BackwardCall call{tape, node, grads, saved, {}};
-    node.rule->backward(call);
+    // A node without gradients only passes the word on.
+    const auto there = [](const Tensor& t) { return static_cast<bool>(t); };
+    if (std::any_of(grads.begin(), grads.end(), there)) node.rule->backward(call);
     // Recomputed values are handed out once; saved ones stay with the node until gradients fit.
     for (std::size_t i = 0; i < node.saved_count; ++i) {
       if (node.saved[i].frame) saved[i].reset();

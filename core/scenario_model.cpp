@@ -217,7 +217,8 @@ ModelReading read_model(const Value& scenario, Findings& findings) {
       all = fits(member.value, *value, path + member.key, findings) && all;
     } else {
       value = member.value.find("default");
-      if (value->is_null() && !member.value.find("nullable")->flag && !member.value.find("null_is")) {
+      if (value->is_null() && !member.value.find("nullable")->flag &&
+          !member.value.find("null_is")) {
         findings.add(path + member.key,
                      path + member.key + " is missing; transformers has no default for it.");
         all = false;

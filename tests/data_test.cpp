@@ -78,8 +78,7 @@ TEST_CASE("the legend's rows stand in the order of its letters") {
 TEST_CASE("a model type's file gives every key a kind, a default, a meaning and known letters") {
   std::set<std::string> letters;
   for (const LetterRow& row : kLetters) letters.insert(std::string(row.symbol));
-  const std::set<std::string> kinds = {"integer", "number", "flag",
-                                       "text",    "texts",  "integers"};
+  const std::set<std::string> kinds = {"integer", "number", "flag", "text", "texts", "integers"};
   for (const data::File& file : data::model_types()) {
     const Json type = Json::parse(file.text);
     CHECK(type["model_type"] == file.name);

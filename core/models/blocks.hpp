@@ -131,6 +131,7 @@ void initialise_rotary_buffers(Tape& t, const Decoder& model);
 // A windowed mask is made where the window is not longer than the sequence, so with 0 too.
 struct MaskRequest {
   bool windowed = false;
+  bool chunked = false;  // the window is the sequence's chunk
   Count window = 0;
   bool eager = false;
   bool tests_packing = true;  // the model hands on its positions, which are tested for restarts

@@ -90,8 +90,9 @@ void make_mlp(Builder& b, DecoderLayer& layer) {
 
 void make_layer_norms(Builder& b, DecoderLayer& layer) {
   const DecoderConfig& c = b.config();
-  b.norm(layer.input_layernorm, "layers.*.input_layernorm", c.hidden);
-  b.norm(layer.post_attention_layernorm, "layers.*.post_attention_layernorm", c.hidden);
+  b.norm(layer.input_layernorm, "layers.*.input_layernorm", c.hidden, c.norm_bias);
+  b.norm(layer.post_attention_layernorm, "layers.*.post_attention_layernorm", c.hidden,
+         c.norm_bias);
 }
 
 void make_llama_layer(Builder& b, DecoderLayer& layer) {

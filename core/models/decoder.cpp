@@ -64,9 +64,13 @@ Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Te
   bool some_full = c.always_full_mask, some_windowed = c.always_windowed_mask;
   for (const bool windowed : c.windowed) (windowed ? some_windowed : some_full) = true;
   Masks masks;
-  MaskRequest request{false, 0, model.options.eager, c.masks_test_packing, c.mask_always_made};
+  MaskRequest request;
+  request.eager = model.options.eager;
+  request.tests_packing = c.masks_test_packing;
+  request.always = c.mask_always_made;
   if (some_full) masks.full = causal_mask(t, embedded, padding, request);
   request.windowed = true;
+  request.chunked = c.chunked;
   request.window = c.window;
   if (some_windowed) masks.windowed = causal_mask(t, embedded, padding, request);
   return masks;

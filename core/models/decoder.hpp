@@ -142,6 +142,7 @@ struct DecoderConfig {
   bool output_bias = false;
   bool mlp_bias = false;
   bool query_key_norm = false;       // on each head
+  bool query_key_l2_norm = false;    // likewise, without weights
   bool alibi = false;                // falcon: in place of rotation
   bool grouped_heads = false;        // falcon: some keys and values, spread over all heads
   int norms_in_parallel = 1;         // falcon: attention and feed-forward share a norm, or not
@@ -156,13 +157,15 @@ struct DecoderConfig {
   bool output_dropout = false;     // on what attention puts out, inside of it
   bool residual_dropout = false;   // on what is added to the residual stream
   bool embedding_dropout = false;
-  bool parallel_residual = false;  // attention and feed-forward read the same hidden states
-  bool score_cap = false;          // scores go through cap · tanh(score / cap)
-  bool logit_cap = false;          // and so do logits
-  Count window = 0;                // tokens; 0 for none
-  std::vector<bool> windowed;      // by layer: attention looks back on the window only
-  bool mask_always_made = false;   // also where the kernel would know causality
-  bool always_full_mask = false;   // the full mask is made even where no layer uses it
+  bool parallel_residual = false;   // attention and feed-forward read the same hidden states
+  bool score_cap = false;           // scores go through cap · tanh(score / cap)
+  bool logit_cap = false;           // and so do logits
+  Count window = 0;                 // tokens; 0 for none
+  bool chunked = false;             // windows do not slide: they are chunks of the sequence
+  bool temperature_tuning = false;  // of queries that are not rotated
+  std::vector<bool> windowed;       // by layer: attention looks back on the window only
+  bool mask_always_made = false;    // also where the kernel would know causality
+  bool always_full_mask = false;    // the full mask is made even where no layer uses it
   bool always_windowed_mask = false;
   bool masks_test_packing = true;         // the model hands its positions on to the mask
   bool windows_rotate_otherwise = false;  // windowed layers have tables of their own

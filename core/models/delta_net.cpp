@@ -35,7 +35,8 @@ Tensor convolve(Tape& t, const DecoderLayer& layer, Tensor mixed) {
   return ops::to(t, out, dtype);
 }
 
-// One projection for all of a key head's group: its query, key, values and gates of its value heads.
+// One projection for all of a key head's group: its query, key, values and gates of its value
+// heads.
 Tensor project_jointly(Tape& t, const DecoderLayer& layer, const Tensor& hidden, Projected& p) {
   const DeltaConfig& d = layer.model->config.delta;
   const DeltaNet& net = layer.linear_attn;
@@ -43,7 +44,8 @@ Tensor project_jointly(Tape& t, const DecoderLayer& layer, const Tensor& hidden,
   p.all = ops::linear(t.as("queries, keys, values and z"), net.in_proj_qkv, hidden);
   p.gates = ops::linear(t.as("b and a"), net.in_proj_b, hidden);
   const bool alone = d.key_heads == d.value_heads;
-  const Count of_group = alone ? d.value_width : d.value_heads * d.value_width / d.key_heads.value();
+  const Count of_group =
+      alone ? d.value_width : d.value_heads * d.value_width / d.key_heads.value();
   const Count gates_of_group = alone ? Count(1) : d.value_heads / d.key_heads.value();
   const Count width = Count(2) * d.key_width + Count(2) * of_group;
   Tensor all = ops::split_heads(t, p.all, d.key_heads, width);
@@ -78,7 +80,8 @@ Projected project(Tape& t, const DecoderLayer& layer, const Tensor& hidden) {
   const DeltaConfig& d = layer.model->config.delta;
   const Count keys = d.key_heads * d.key_width, values = d.value_heads * d.value_width;
   Projected p;
-  Tensor mixed = d.joint ? project_jointly(t, layer, hidden, p) : project_apart(t, layer, hidden, p);
+  Tensor mixed =
+      d.joint ? project_jointly(t, layer, hidden, p) : project_apart(t, layer, hidden, p);
   p.mixed = convolve(t, layer, mixed);
   mixed.reset();
   auto parts = ops::split_parts(t, p.mixed, {keys, keys, values});
@@ -100,8 +103,7 @@ Tensor log_decay(Tape& t, const DeltaNet& net, const Tensor& a) {
 }
 
 // The norm first, then the gate.
-Tensor gated_norm(Tape& t, const DecoderLayer&, const Norm& norm, Tensor x,
-                  const Tensor& gate) {
+Tensor gated_norm(Tape& t, const DecoderLayer&, const Norm& norm, Tensor x, const Tensor& gate) {
   const Within here(t, norm.place);
   const Dtype dtype = x.dtype();
   Tensor hidden = ops::to(t.as("norm's input in 32 bit"), x, Dtype::kFloat32);

@@ -62,6 +62,47 @@ Tensor both(Tape& t, Count batch, Count length, First first, Second second) {
   return boolean(t, batch, length, "causal mask, combined");
 }
 
+// Whether two tokens lie in the same chunk, counted from the sequence's first token.
+Tensor inside_chunk(Tape& t, Count batch, Count length) {
+  auto chunks = [&](const char* what) {
+    Tensor padding = t.bytes(Count(8) * batch, "padding of the sequence");
+    Tensor positions = t.bytes(Count(8) * batch * length, "positions without padding");
+    padding.reset();
+    return t.bytes(Count(8) * batch * length, what);
+  };
+  Tensor of_keys = chunks("chunks of the keys");
+  Tensor of_queries = chunks("chunks of the queries");
+  return boolean(t, batch, length, "inside the chunk");
+}
+
+Tensor chunk_and_causal(Tape& t, Count batch, Count length) {
+  return both(
+      t, batch, length, [&] { return inside_chunk(t, batch, length); },
+      [&] { return causal(t, length); });
+}
+
+// How many tokens of padding each sequence begins with.
+Tensor left_padding(Tape& t, Count batch, Count length, const Tensor& counts) {
+  if (!counts) return t.bytes(Count(8) * batch, "padding before each sequence");
+  Tensor sums = t.bytes(Count(8) * batch * length, "tokens counted so far");
+  {
+    Tensor numbers = t.bytes(Count(8) * batch * length, "attention mask as numbers");
+    if (batch.value() == 1) Tensor scan = t.bytes(scan_space(length), "working space of a scan");
+  }
+  Tensor zeros = t.bytes(batch * length, "zeros");
+  Tensor none = t.bytes(batch * length, "whether no token counted so far");
+  sums.reset();
+  zeros.reset();
+  Tensor padding = t.bytes(Count(8) * batch, "padding before each sequence");
+  Tensor numbers = t.bytes(Count(8) * batch * length, "truth values as numbers");
+  const ReductionScratch scratch = reduction_scratch(t, length, batch, true, 8);
+  if (scratch.any) {
+    Tensor partials = t.bytes(scratch.partials, "partial sums of a reduction");
+    Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
+  }
+  return padding;
+}
+
 Tensor window_and_causal(Tape& t, Count length) {
   return both(
       t, 1, length, [&] { return inside_window(t, length); }, [&] { return causal(t, length); });
@@ -88,11 +129,13 @@ Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding,
   Tensor counts;
   if (padding) {
     counts = t.output(padding.shape(), Dtype::kBool, "attention mask as truth values");
-    if (may_be_left_out) test_for_full_mask(t, batch * length);
   } else {
     if (request.tests_packing) test_for_packing(t, batch, length);
-    if (may_be_left_out) return Tensor();
   }
+  Tensor before;
+  if (request.chunked) before = left_padding(t, batch, length, counts);
+  if (may_be_left_out && !padding) return Tensor();
+  if (may_be_left_out) test_for_full_mask(t, batch * length);
 
   Tensor batch_range = t.bytes(Count(8) * batch, "positions of the batch");
   Tensor head_range = t.bytes(8, "positions of the heads");
@@ -100,7 +143,10 @@ Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding,
   queries = t.bytes(Count(8) * length, "positions of the queries");
   Tensor keys = t.bytes(Count(8) * length, "positions of the keys");
   keys = t.bytes(Count(8) * length, "positions of the keys");
-  auto base = [&] { return windowed ? window_and_causal(t, length) : causal(t, length); };
+  auto base = [&] {
+    if (request.chunked) return chunk_and_causal(t, batch, length);
+    return windowed ? window_and_causal(t, length) : causal(t, length);
+  };
   Tensor mask =
       padding ? both(t, batch, length, base, [&] { return padding_of_keys(t, batch, length); })
               : base();

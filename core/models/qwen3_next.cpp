@@ -1,6 +1,6 @@
-// qwen3_next: linear attention in three of four layers, its projections joint; gated attention in the
-// fourth; experts in some layers or all, and one that sees every token.
-// Source: transformers models/qwen3_next/modeling_qwen3_next.py, configuration_qwen3_next.py.
+// qwen3_next: linear attention in three of four layers, its projections joint; gated attention in
+// the fourth; experts in some layers or all, and one that sees every token. Source: transformers
+// models/qwen3_next/modeling_qwen3_next.py, configuration_qwen3_next.py.
 #include "core/models/delta_net.hpp"
 #include "core/models/mixture.hpp"
 

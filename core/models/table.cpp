@@ -34,6 +34,8 @@ DecoderConfig configure_deepseek_v2(const ModelConfig& config, Workings& working
 DecoderConfig configure_deepseek_v3(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_glm4_moe(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_gpt_oss(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_llama4_text(const ModelConfig& config, Workings& workings);
+DecoderConfig configure_phimoe(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_qwen3_next(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_qwen3_5_text(const ModelConfig& config, Workings& workings);
 DecoderConfig configure_qwen3_5_moe_text(const ModelConfig& config, Workings& workings);
@@ -64,6 +66,8 @@ const std::vector<Architecture>& architectures() {
       {"deepseek_v3", configure_deepseek_v3},
       {"glm4_moe", configure_glm4_moe},
       {"gpt_oss", configure_gpt_oss},
+      {"llama4_text", configure_llama4_text},
+      {"phimoe", configure_phimoe},
       {"qwen3_next", configure_qwen3_next},
       {"qwen3_5_text", configure_qwen3_5_text},
       {"qwen3_5_moe_text", configure_qwen3_5_moe_text},

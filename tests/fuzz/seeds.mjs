@@ -16,15 +16,15 @@ const small = {
   vocab_size: 256,
 };
 const seeds = catalog.examples.flatMap(({ scenarios }) => scenarios.map((entry) => entry.scenario));
-for (const model_type of catalog.model_types ?? []) {
+for (const { optim, optim_args } of catalog.optimizers) {
+  const model = { model_type: 'llama', ...small };
+  seeds.push({ model, training: { max_length: 32, optim, optim_args: optim_args ?? {} } });
+}
+for (const model_type of catalog.model_types) {
   const model = { model_type, ...small };
   seeds.push({ model }, { ...catalog.defaults, model });
-  for (const { optim, optim_args } of catalog.optimizers ?? []) {
-    const training = { max_length: 32, optim, optim_args: optim_args ?? {} };
-    seeds.push({ model, training });
-  }
   for (const dtype of ['float32', 'bfloat16', 'float16'])
-    for (const { id } of catalog.attn_implementations ?? [])
+    for (const { id } of catalog.attn_implementations)
       for (const gradient_checkpointing of [false, true])
         seeds.push({
           model,

@@ -156,24 +156,26 @@ TEST_CASE("for-each kernels make a tensor for all parameters at once, single one
 
 // Measured: PyTorch 2.14.1, torch.optim.AdamW(foreach=False).step() of this model in bfloat16.
 TEST_CASE("a name lets go of its tensor only once the next one exists") {
-  CHECK(second_step(small(R"("optim": "adamw_torch", "optim_args": {"foreach": false})"), 12) == settled({768000, 768000, -768000, 294912, 294912, -294912, -768000, 98304, 98304,
-                            -98304, -294912, 98304}));
+  CHECK(second_step(small(R"("optim": "adamw_torch", "optim_args": {"foreach": false})"), 12) ==
+        settled({768000, 768000, -768000, 294912, 294912, -294912, -768000, 98304, 98304, -98304,
+                 -294912, 98304}));
 }
 
 // Measured: torchao 0.18.0 compiled by PyTorch 2.14.1, second step of this model in bfloat16: its
 // rows of 384 are not whole blocks, so one kernel does not do all.
 TEST_CASE("torchao's compiled step keeps magnitudes and scaled moments where rows are ragged") {
-  CHECK(second_step(small(R"("optim": "adamw_torch_8bit")"), 5) == settled({6000, 6000, 1536000, 1536000, -6000}));
-  CHECK(second_step(small(R"("optim": "adamw_torch_4bit")"), 10) == settled({12000, 12000, 6000, -12000, 6000, -12000, 1536000, 1536000, 3072000,
-                            3072000}));
+  CHECK(second_step(small(R"("optim": "adamw_torch_8bit")"), 5) ==
+        settled({6000, 6000, 1536000, 1536000, -6000}));
+  CHECK(second_step(small(R"("optim": "adamw_torch_4bit")"), 10) ==
+        settled({12000, 12000, 6000, -12000, 6000, -12000, 1536000, 1536000, 3072000, 3072000}));
 }
 
 // Measured: PyTorch 2.14.1, torch.optim.Adafactor.step() of this model in bfloat16: the norm with
 // its partial sums, means of rows and columns, the update, a mean, the update's norm.
 TEST_CASE("Adafactor's step holds rows, columns and one update at a time") {
   CHECK(second_step(small(R"("optim": "adafactor", "optim_args": {"implementation": "torch"})"),
-                    17) == settled({2, 188, 4, -4, -188, -2, 2000, 768, 768000, 2, -2, 2,
-                                               188, 4, -4, -188, -2}));
+                    17) ==
+        settled({2, 188, 4, -4, -188, -2, 2000, 768, 768000, 2, -2, 2, 188, 4, -4, -188, -2}));
 }
 
 TEST_CASE("arguments and names that a row mentions exist in it") {
