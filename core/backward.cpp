@@ -46,7 +46,7 @@ struct Engine {
 
   void count_consumers(const std::vector<Root>& roots) {
     for (const Root& root : roots) find(root.node);
-    for (std::size_t i = 0; i < pending.size(); ++i) {
+    for (std::size_t i = 0; i < pending.size(); ++i) {  // NOLINT(modernize-loop-convert): it grows
       Node* node = pending[i].node;
       for (std::size_t k = 0; k < node->edge_count; ++k) {
         if (Node* next = node->edges[k].node) {

@@ -256,6 +256,7 @@ Value limit(std::string_view path, double min, double max) {
 
 Value limits() {
   std::vector<Value> rows;
+  rows.reserve(std::size(kLimits));
   for (const Limit& row : kLimits) rows.push_back(limit(row.path, row.min, row.max));
   std::vector<std::string> listed;
   for (const data::File& file : data::model_types()) {

@@ -182,6 +182,7 @@ CardSearch find_card(std::string_view text) {
   search.near = begun;
   if (search.near.empty()) {
     std::vector<std::string_view> spellings;
+    spellings.reserve(known.size());
     for (const auto& [spelling, id] : known) spellings.push_back(spelling);
     for (const std::string_view spelling : nearest(wanted, spellings, 8)) {
       for (const auto& [other, id] : known) {

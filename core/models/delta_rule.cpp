@@ -149,7 +149,8 @@ Tensor chunked_delta_rule(Tape& t, Tensor query, Tensor key, Tensor value, const
   c.query = std::move(query);
   c.key = std::move(key);
   c.attention = std::move(attention);
-  for (double i = 0; i < chunks.value(); ++i) scan_chunk(t, c, step);
+  const auto count = static_cast<std::int64_t>(chunks.value());
+  for (std::int64_t i = 0; i < count; ++i) scan_chunk(t, c, step);
   step.state.reset();
   Tensor output = ops::out_of_chunks(t, step.output, t.shape({batch, heads, padded, value_width}));
   step.output.reset();
