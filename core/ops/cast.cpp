@@ -25,6 +25,12 @@ Tensor to(Tape& t, Tensor x, Dtype dtype) {
   return out;
 }
 
+Dtype promoted(Dtype a, Dtype b) {
+  if (a == b) return a;
+  if (bytes_of(a) == bytes_of(b)) return Dtype::kFloat32;
+  return bytes_of(a) > bytes_of(b) ? a : b;
+}
+
 Tensor autocast_operand(Tape& t, const Tensor& x) {
   const Dtype dtype = x.dtype();
   const bool is_float =

@@ -1,6 +1,8 @@
 // Operators that work element by element: each puts out one tensor, saves what its derivative uses.
 #include "core/ops/elementwise.hpp"
 
+#include "core/ops/cast.hpp"
+
 namespace ledger::ops {
 namespace {
 
@@ -22,13 +24,6 @@ void unchanged(BackwardCall& call) { call.results[0] = call.grads[0]; }
 void spread_of_mean(BackwardCall& call) {
   call.results[0] = call.tape.output(call.node.shape, call.grads[0].dtype(),
                                      "gradient spread over a row", call.node.swapped);
-}
-
-// The type that holds both: two different 16-bit floats meet in 32 bit.
-Dtype promoted(Dtype a, Dtype b) {
-  if (a == b) return a;
-  if (bytes_of(a) == bytes_of(b)) return Dtype::kFloat32;
-  return bytes_of(a) > bytes_of(b) ? a : b;
 }
 
 // Gradient of b first, then of a, both in full shape; the engine sums and casts them.

@@ -1,6 +1,6 @@
 // Parts of a tensor as views, parts put together, heads picked and repeated.
+#include "core/ops/cast.hpp"
 #include "core/ops/layout.hpp"
-
 #include "core/reduction.hpp"
 
 namespace ledger::ops {
@@ -172,7 +172,8 @@ Tensor concatenate(Tape& t, Tensor a, Tensor b) {
   Recording recording(t, kConcatenate, {&a, &b});
   const Count left = a.shape().last(), right = b.shape().last();
   const Count width = left == right ? left * 2 : left + right;
-  Tensor out = t.output(a.shape().with_last(width), a.dtype(), "concatenation");
+  const Dtype dtype = promoted(a.dtype(), b.dtype());
+  Tensor out = t.output(a.shape().with_last(width), dtype, "concatenation");
   recording.outputs({&out});
   return out;
 }
