@@ -2,6 +2,7 @@
 #include "core/reduction.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace ledger {
@@ -39,10 +40,16 @@ Tensor running_sum(Tape& tape, const Tensor& x, const char* what) {
   return sum;
 }
 
-ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool contiguous,
-                                   int accumulator_bytes) {
-  const Int n_in = static_cast<Int>(rows.value());
-  const Int n_out = static_cast<Int>(outputs.value());
+namespace {
+
+// Bytes of a running sum.
+int accumulator_bytes(Dtype dtype) { return dtype == Dtype::kInt64 ? 8 : 4; }
+
+// The two passes of values that a 32-bit offset reaches.
+void allocate_passes(Tape& tape, const Reduction& reduction) {
+  const bool contiguous = reduction.contiguous;
+  const Int n_in = static_cast<Int>(reduction.rows.value());
+  const Int n_out = static_cast<Int>(reduction.outputs.value());
   Int vector = 1;
   Int dim0 = contiguous ? n_in : n_out;
   const Int dim1 = contiguous ? n_out : n_in;
@@ -66,20 +73,62 @@ ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool c
   (across_rows ? step_in : step_out) *= height;
   const Int per_thread = ceil_of(n_in, step_in);
   const Int grid = ceil_of(n_out / vector, step_out);
-  if (!across_rows || per_thread < 256) return {};
+  if (!across_rows || per_thread < 256) return;
 
   const Device& device = tape.device();
   const Int per_multiprocessor =
       static_cast<Int>(device.threads_per_multiprocessor) / (width * height);
   const Int target = static_cast<Int>(device.multiprocessors) * per_multiprocessor;
-  if (grid > target) return {};
+  if (grid > target) return;
   const Int blocks =
       std::max(std::min(ceil_of(target, grid), ceil_of(per_thread, 16)), ceil_of(per_thread, 256));
-  if (blocks <= 1) return {};
+  if (blocks <= 1) return;
   const Count c = tape.workings().named("c", static_cast<double>(blocks));
   const Count lanes = contiguous ? Count(1) : Count(static_cast<double>(width * vector));
-  return {true, Count(accumulator_bytes) * outputs * c * lanes,
-          Count(4) * tape.workings().named("g", static_cast<double>(grid))};
+  Tensor partials =
+      tape.bytes(Count(accumulator_bytes(reduction.dtype)) * reduction.outputs * c * lanes,
+                 "partial sums of a reduction");
+  Tensor counters = tape.bytes(Count(4) * tape.workings().named("g", static_cast<double>(grid)),
+                               "counters of a reduction");
+}
+
+bool spans_32_bits(const Reduction& r) {
+  return r.rows.value() * r.outputs.value() * bytes_of(r.dtype) >= 2147483648.0;
+}
+
+// The dimension of the widest stride is halved: matrices, outputs whose values lie side by side,
+// or the rows themselves.
+void allocate_halves(Tape& tape, const Reduction& reduction) {
+  if (!spans_32_bits(reduction)) return allocate_passes(tape, reduction);
+  Reduction first = reduction, second = reduction;
+  auto halve = [&](Count Reduction::*member, double whole) {
+    const double half = std::floor(whole / 2);
+    first.*member = half;
+    second.*member = whole - half;
+  };
+  if (reduction.matrices.value() > 1) {
+    halve(&Reduction::matrices, reduction.matrices.value());
+    const Count each = reduction.outputs / reduction.matrices;
+    first.outputs = each * first.matrices;
+    second.outputs = each * second.matrices;
+  } else if (reduction.contiguous && reduction.outputs.value() > 1) {
+    halve(&Reduction::outputs, reduction.outputs.value());
+  } else {
+    halve(&Reduction::rows, reduction.rows.value());
+  }
+  allocate_halves(tape, first);
+  allocate_halves(tape, second);
+}
+
+}  // namespace
+
+void allocate_working_space(Tape& tape, const Reduction& reduction) {
+  const bool in_16_bit = reduction.dtype == Dtype::kBFloat16 || reduction.dtype == Dtype::kFloat16;
+  Tensor sums;
+  if (in_16_bit && spans_32_bits(reduction)) {
+    sums = tape.bytes(Count(4) * reduction.outputs, "sums in 32 bit");
+  }
+  allocate_halves(tape, reduction);
 }
 
 Tensor sum_to(Tape& tape, Tensor large, Shape shape) {
@@ -87,11 +136,7 @@ Tensor sum_to(Tape& tape, Tensor large, Shape shape) {
   Tensor sum = tape.output(shape, large.dtype(), "gradient summed over the broadcast");
   const bool contiguous = large->columns_first || (shape.rank() > 1 && shape.last().value() == 1);
   const Count rows = large.shape().elements() / outputs;
-  const ReductionScratch scratch = reduction_scratch(tape, rows, outputs, contiguous);
-  if (scratch.any) {
-    Tensor partials = tape.bytes(scratch.partials, "partial sums of a reduction");
-    Tensor counters = tape.bytes(scratch.counters, "counters of a reduction");
-  }
+  allocate_working_space(tape, {rows, outputs, contiguous, large.dtype()});
   return sum;
 }
 

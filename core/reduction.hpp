@@ -5,19 +5,22 @@
 
 namespace ledger {
 
-// Working space of a reduction that runs in two passes: partial results in 32 bit, and counters.
-struct ReductionScratch {
-  bool any = false;
-  Count partials;  // bytes
-  Count counters;  // bytes
+// A sum, mean or norm over one dimension.
+struct Reduction {
+  Count rows;       // values for each output
+  Count outputs;    // results
+  bool contiguous;  // values lie side by side (the last dimension), else a row of outputs apart
+  Dtype dtype;      // of values and results
+  Count matrices =
+      1;  // not contiguous: a leading dimension, each of which has its share of outputs
 };
 
-// `rows` values are reduced for each of `outputs`. `contiguous`: they lie side by side (a reduction
-// over the last dimension), else they are `outputs` apart.
-// 16-bit and 32-bit floats are summed in 4 bytes, 64-bit integers in 8.
-// Source: aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig.
-ReductionScratch reduction_scratch(Tape& tape, Count rows, Count outputs, bool contiguous,
-                                   int accumulator_bytes = 4);
+// Allocates and frees what the kernel needs beside its result: partial results and counters where
+// it runs in two passes. Values that span 2^31 bytes or more are halved until none does; sums of
+// 16-bit floats then lie in 32 bit meanwhile.
+// Source: aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig, gpu_reduce_kernel;
+// aten/src/ATen/TensorIterator.cpp, can_use_32bit_indexing, get_dim_to_split.
+void allocate_working_space(Tape& tape, const Reduction& reduction);
 
 // Working space, in bytes, of cub's scan of that many 64-bit numbers; a tile takes so many of them.
 Count scan_space(Count items, double tile = 14336);

@@ -41,5 +41,8 @@ TEST_CASE("every measured row of an architecture is equal in every figure") {
 TEST_CASE("every row that was chosen to be unlike the others is equal in every figure") {
   check_rows("more.jsonl.gz");
 }
+TEST_CASE("every row that was drawn at random is equal in every figure") {
+  check_rows("random.jsonl.gz");
+}
 
 }  // namespace ledger

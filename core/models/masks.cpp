@@ -28,11 +28,7 @@ void test_for_full_mask(Tape& t, Count tokens) {
   for (int i = 0; i < 2; ++i) {
     Tensor sum = t.bytes(8, "tokens that count");
     Tensor numbers = t.bytes(Count(8) * tokens, "attention mask as numbers");
-    const ReductionScratch scratch = reduction_scratch(t, tokens, 1, true, 8);
-    if (scratch.any) {
-      Tensor partials = t.bytes(scratch.partials, "partial sums of a reduction");
-      Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
-    }
+    allocate_working_space(t, {tokens, 1, true, Dtype::kInt64});
     numbers.reset();
     Tensor answer = t.bytes(1, "whether all tokens count");
   }
@@ -95,11 +91,7 @@ Tensor left_padding(Tape& t, Count batch, Count length, const Tensor& counts) {
   zeros.reset();
   Tensor padding = t.bytes(Count(8) * batch, "padding before each sequence");
   Tensor numbers = t.bytes(Count(8) * batch * length, "truth values as numbers");
-  const ReductionScratch scratch = reduction_scratch(t, length, batch, true, 8);
-  if (scratch.any) {
-    Tensor partials = t.bytes(scratch.partials, "partial sums of a reduction");
-    Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
-  }
+  allocate_working_space(t, {length, batch, true, Dtype::kInt64});
   return padding;
 }
 

@@ -19,7 +19,8 @@ Tensor row_means(Tape& t, const Tensor& p, Dtype dtype) {
   return reduced(t, p, row_shape(t, p), dtype, "means of rows", columns(p), true);
 }
 Tensor column_means(Tape& t, const Tensor& p, Dtype dtype) {
-  return reduced(t, p, column_shape(t, p), dtype, "means of columns", rows(p), false);
+  const Count matrices = p.shape().elements() / (rows(p) * columns(p));
+  return reduced(t, p, column_shape(t, p), dtype, "means of columns", rows(p), false, matrices);
 }
 // One value for each matrix of the parameter.
 Tensor mean_of_rows(Tape& t, const Tensor& p, Dtype dtype) {

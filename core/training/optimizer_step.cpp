@@ -39,17 +39,11 @@ Tensor scratch_one(Tape& t, const Tensor& parameter, Dtype dtype, const char* wh
 }
 
 Tensor reduced(Tape& t, const Tensor& parameter, Shape shape, Dtype dtype, const char* what,
-               Count rows, bool contiguous) {
+               Count rows, bool contiguous, Count matrices) {
   Tensor result = beside(t, parameter, shape, dtype, what, Role::kScratch);
-  const ReductionScratch scratch = reduction_scratch(t, rows, shape.elements(), contiguous);
-  if (scratch.any) {
-    const Shape partials = t.shape({scratch.partials});
-    const Shape counters = t.shape({scratch.counters});
-    Tensor first = beside(t, parameter, partials, Dtype::kUint8, "partial sums of a reduction",
-                          Role::kScratch);
-    Tensor second =
-        beside(t, parameter, counters, Dtype::kUint8, "counters of a reduction", Role::kScratch);
-  }
+  const StorageRecord& owner = t.record().storages[parameter->storage];
+  const Within here(t, owner.place, owner.layer);
+  allocate_working_space(t, {rows, shape.elements(), contiguous, dtype, matrices});
   return result;
 }
 

@@ -37,7 +37,7 @@ Tensor scratch_one(Tape& t, const Tensor& parameter, Dtype dtype, const char* wh
 // A sum, mean or norm of `rows` values for each output, with the scratch of the reduction kernel,
 // which is gone on return. `contiguous`: the values lie side by side.
 Tensor reduced(Tape& t, const Tensor& parameter, Shape shape, Dtype dtype, const char* what,
-               Count rows, bool contiguous);
+               Count rows, bool contiguous, Count matrices = 1);
 // The norm of a tensor of the parameter's size.
 Tensor norm_of(Tape& t, const Tensor& parameter, Dtype dtype, const char* what);
 

@@ -31,11 +31,23 @@ ops::Linear linear_of(Tensor weight, Tensor bias = {}) {
 TEST_CASE(
     "a reduction of 1,024 rows to 1,024 sums takes 8 MiB and 32 bytes on 108 multiprocessors") {
   OpBench b;
-  const ReductionScratch scratch = reduction_scratch(b.t, 1024, 1024, false);
-  REQUIRE(scratch.any);
-  CHECK(scratch.partials.value() == 8 * 1048576);
-  CHECK(scratch.counters.value() == 32);
-  CHECK_FALSE(reduction_scratch(b.t, 8, 1024, false).any);
+  allocate_working_space(b.t, {1024, 1024, false, kFull});
+  CHECK(b.made() == Sizes{8 * 1048576, 32});
+  allocate_working_space(b.t, {8, 1024, false, kFull});
+  CHECK(b.made().empty());
+}
+
+TEST_CASE("values that span 2^31 bytes are reduced in halves, 16-bit sums in 32 bit meanwhile") {
+  OpBench b;
+  allocate_working_space(b.t, {Count(1 << 28), 1, true, kFull});
+  const Sizes pass = b.made();
+  REQUIRE(pass.size() == 2);
+  allocate_working_space(b.t, {Count(1 << 29), 1, true, kFull});  // 2^31 bytes, so two halves
+  Sizes twice = pass;
+  twice.insert(twice.end(), pass.begin(), pass.end());
+  CHECK(b.made() == twice);
+  allocate_working_space(b.t, {Count(1 << 20), 1024, true, kHalf});  // no pass has partial sums
+  CHECK(b.made() == Sizes{4 * 1024});
 }
 
 TEST_CASE("a linear without a bias makes the weight's gradient first, with one the input's") {
