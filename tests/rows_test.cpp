@@ -44,5 +44,8 @@ TEST_CASE("every row that was chosen to be unlike the others is equal in every f
 TEST_CASE("every row that was drawn at random is equal in every figure") {
   check_rows("random.jsonl.gz");
 }
+TEST_CASE("every row that other calculators are compared on is equal in every figure") {
+  check_rows("peers.jsonl.gz");
+}
 
 }  // namespace ledger

@@ -1,106 +1,169 @@
 #!/usr/bin/env python3
-"""Writes docs/accuracy.md: the core held against every measured row of tests/data/rows.
+"""Writes docs/accuracy.md and the README's table: the core held against every measured row of tests/data/rows.
 
-usage: accuracy.py LEDGER [--check]    LEDGER is the program; --check fails if the file would change
+usage: accuracy.py LEDGER [--check]    LEDGER is the program; --check fails if a file would change
+
+Every *.jsonl.gz in tests/data/rows is read; what it holds is said in the README there. A line with a `scenario` is estimated. Lines
+with a `case` describe a program of their own: they are counted, and the tests hold them.
 """
 import collections
 import gzip
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
 
+import rules_of_thumb
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TYPES = {json.loads(p.read_text())["id"]: json.loads(p.read_text())["config"]["model_type"] for p in (ROOT / "core/data/models").glob("*.json")}
-FILES = {
-    "steps.jsonl.gz": "compute capability 8.0",
-    "devices.jsonl.gz": "compute capability 7.5, 8.9, 9.0, 12.0",
-}
-OTHER = "chosen to be unlike the others"
+ROWS = ROOT / "tests/data/rows"
+PRESETS = {preset["id"]: preset for preset in (json.loads(p.read_text()) for p in (ROOT / "core/data/models").glob("*.json"))}
+BEGIN, END = "<!-- written by ./dev accuracy -->", "<!-- end -->"
+
+Result = collections.namedtuple("Result", "name row report error reserved differences")  # report: None where refused
 
 
-def method(scenario):
-    return "QLoRA" if scenario.get("quantization") else "LoRA" if scenario.get("peft") else "full fine-tuning"
+def method(row):
+    s = row["scenario"]
+    return "QLoRA" if s.get("quantization") else "LoRA" if s.get("peft") else "full fine-tuning"
 
 
-def model_type(scenario):
-    model = scenario["model"]
-    return model["model_type"] if isinstance(model, dict) else TYPES.get(model, model)
+def model_type(row):
+    model = row["scenario"]["model"]
+    model = model if isinstance(model, dict) else PRESETS.get(model, {}).get("config", {})
+    return model.get("model_type", "not a preset")
 
 
-def rows():
-    for path in sorted((ROOT / "tests/data/rows").glob("*.jsonl.gz")):
-        for line in gzip.open(path, "rt"):
-            yield FILES.get(path.name, OTHER), json.loads(line)
+def optimizer(row):
+    return row["scenario"].get("training", {}).get("optim", "adamw_torch_fused")
 
 
-def measure(program, wanted):
-    text = "".join(json.dumps(row["scenario"]) + "\n" for _, row in wanted)
-    out = subprocess.run([program, "estimate", "--lines"], input=text, capture_output=True, text=True, check=True).stdout
-    for (file, row), line in zip(wanted, out.splitlines()):
-        report, truth = json.loads(line), row["measured"]
-        if report.get("problems"):
-            yield file, row, None
+def read_rows():
+    """(file name without its ending, rows with a scenario, the number of other rows) for every file."""
+    for path in sorted(ROWS.glob("*.jsonl.gz")):
+        rows = [json.loads(line) for line in gzip.open(path, "rt")]
+        scenarios = [row for row in rows if "scenario" in row and "measured" in row]
+        yield path.name.split(".")[0], scenarios, len(rows) - len(scenarios)
+
+
+def percent(estimate, truth):
+    return 100 * (estimate - truth) / truth
+
+
+def compare(name, row, report):
+    """The names of measured figures are those of the rows; those that a row lacks are not compared."""
+    if report.get("problems"):
+        return Result(name, row, None, None, None, ["refused: " + report["problems"][0]["message"]])
+    truth = row["measured"]
+    differences = []
+
+    def check(what, got, wanted):
+        if got != wanted:
+            differences.append("%s %s, measured %s" % (what, format(got, ","), format(wanted, ",")))
+
+    for phase in report["phases"]:
+        if phase["step"] > len(truth.get("steps", [])):
             continue
-        phases = {(p["step"], p["phase"]): p for p in report["phases"]}
-        equal = all(
-            phases[step + 1, phase][end] == truth["steps"][step][f"{phase}_{end}"]
-            for step in range(2)
-            for phase in ("forward", "backward", "step")
-            for end in ("peak_bytes", "end_bytes")
-        )
-        peak, reserved = report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]
-        yield file, row, {
-            "error": 100 * (peak - truth["peak_allocated_bytes"]) / truth["peak_allocated_bytes"],
-            "equal": equal and peak == truth["peak_allocated_bytes"],
-            "reserved": 100 * (reserved - truth["reserved_bytes"]) / truth["reserved_bytes"],
-            "refused": None,
-        }
+        step = truth["steps"][phase["step"] - 1]
+        for end in ("peak_bytes", "end_bytes"):
+            key = "%s_%s" % (phase["phase"], end)
+            if key in step:
+                check("step %d %s %s" % (phase["step"], phase["phase"], end.split("_")[0]), phase[end], step[key])
+    peak, reserved = report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]
+    check("peak", peak, truth["peak_allocated_bytes"])
+    at = truth.get("reserved_bytes")
+    return Result(name, row, report, percent(peak, truth["peak_allocated_bytes"]), percent(reserved, at) if at else None, differences)
 
 
-HEAD = "| | rows | answered | peak equal | all phases equal | median | 95th percentile | largest | under by > 0.1 % | reserved equal | within 0.5 % |\n" + "|---" * 11 + "|\n"
+def estimate(program, rows):
+    """A report for each row; only its first keys, which come before the lists that make it long."""
+    text = "".join(json.dumps(row["scenario"]) + "\n" for _, row in rows)
+    path = ROOT / "build/accuracy.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    with path.open() as lines, subprocess.Popen([program, "estimate", "--lines"], stdin=lines, stdout=subprocess.PIPE, text=True) as run:
+        for (name, row), line in zip(rows, run.stdout, strict=True):
+            head, cut, _ = line.partition(',"parts":[')
+            yield compare(name, row, json.loads(head + "}" if cut else line))
+    if run.returncode:
+        sys.exit("%s estimate --lines ended with status %d" % (program, run.returncode))
 
 
-def table(groups):
-    out = HEAD
+def percentile(ordered, share):
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0
+
+
+HEAD = "| | rows | answered | peak equal | all phases equal | median error | 95th percentile | largest | under by > 0.1 % | reserved equal | within 0.5 % |\n"
+
+
+def table(results, key):
+    groups = collections.defaultdict(list)
+    for result in results:
+        groups[key(result)].append(result)
+    lines = HEAD + "|---" * HEAD.count(" |") + "|\n"
     for name in sorted(groups):
-        got = [g for g in groups[name] if g]
-        errors = sorted(abs(g["error"]) for g in got)
-        at = lambda share: errors[min(len(errors) - 1, int(share * len(errors)))] if errors else 0
-        out += "| %s | %d | %d | %d | %d | %.3f %% | %.3f %% | %.3f %% | %d | %d | %d |\n" % (
-            name, len(groups[name]), len(got), sum(g["error"] == 0 for g in got), sum(g["equal"] for g in got),
-            statistics.median(errors) if errors else 0, at(0.95), errors[-1] if errors else 0,
-            sum(g["error"] < -0.1 for g in got), sum(g["reserved"] == 0 for g in got), sum(abs(g["reserved"]) <= 0.5 for g in got))
-    return out
+        got = [r for r in groups[name] if r.report]
+        errors = sorted(abs(r.error) for r in got)
+        reserved = [abs(r.reserved) for r in got if r.reserved is not None]
+        lines += "| %s | %d | %d | %d | %d | %.3f %% | %.3f %% | %.3f %% | %.1f %% | %d | %d |\n" % (
+            name, len(groups[name]), len(got), sum(e == 0 for e in errors), sum(not r.differences for r in got),
+            statistics.median(errors) if errors else 0, percentile(errors, 0.95), errors[-1] if errors else 0,
+            100 * sum(r.error < -0.1 for r in got) / max(1, len(got)), sum(r == 0 for r in reserved), sum(r <= 0.5 for r in reserved))
+    return lines
+
+
+def accuracy(results, others):
+    text = "# Accuracy\n\nWritten by `./dev accuracy`; do not edit.\n\n"
+    text += "Held against PyTorch's own caching allocator on every row of `tests/data/rows` (its README says how they were measured).\n"
+    text += "Equal means to the byte; the phases are peak and end of forward, backward and step, in both steps. Errors are those of the\n"
+    text += "peak of allocated bytes, the last two columns those of reserved bytes.\n"
+    text += "\n## By file of rows\n\n" + table(results, lambda r: r.name)
+    for name, count in others:
+        text += "\n`%s` also holds %d rows that describe a program of their own instead of a scenario; only the tests read them.\n" % (name, count)
+    text += "\n## By method\n\n" + table(results, lambda r: method(r.row))
+    text += "\n## By model type\n\n" + table(results, lambda r: model_type(r.row))
+    text += "\n## By optimizer\n\n" + table(results, lambda r: optimizer(r.row))
+    text += "\n## Rows that are not equal\n\n"
+    unequal = ["* `%s`, %s: %s\n" % (r.name, r.row["id"], r.differences[0] + (" (%+.4f %% in the peak, %d figures differ)" % (r.error, len(r.differences)) if r.report else "")) for r in results if r.differences]
+    text += "".join(unequal) or "None.\n"
+    peers = [(r.row, PRESETS[r.row["scenario"]["model"]], r.report) for r in results if r.name == "peers" and r.report]
+    text += "\n## Rules of thumb on the same cases\n\n"
+    text += "What other calculators publish as their formulas, evaluated on four jobs; each in its variant nearest to the job. They speak of\n"
+    text += "the whole process or of tensors alone, as they please; the measured figure is the peak of allocated bytes.\n\n"
+    return text + rules_of_thumb.section(peers)
+
+
+def readme(results):
+    head = "| scenarios | rows | peak exact | all phases exact | largest error of the peak | reserved within 0.5 % |\n"
+    lines = head + "|---" * head.count(" |") + "|\n"
+    groups = [(name, [r for r in results if method(r.row) == name]) for name in ("full fine-tuning", "LoRA", "QLoRA")]
+    for name, group in groups + [("all", results)]:
+        got = [r for r in group if r.report]
+        close = sum(abs(r.reserved) <= 0.5 for r in got if r.reserved is not None)
+        lines += "| %s | %s | %s | %s | %.3f %% | %s |\n" % (
+            name, format(len(group), ","), format(sum(r.error == 0 for r in got), ","), format(sum(not r.differences for r in got), ","),
+            max((abs(r.error) for r in got), default=0), format(close, ","))
+    return "%s\n\n%s\n%s" % (BEGIN, lines, END)
 
 
 def main():
     program, check = sys.argv[1], "--check" in sys.argv
-    results = list(measure(program, list(rows())))
-    by = lambda key: groups_by(results, key)
-    text = "# Accuracy\n\n"
-    text += "Held against PyTorch's own caching allocator on every row of `tests/data/rows` (README there). \"Equal\" is equality to the\n"
-    text += "byte; phases are peak and end of forward, backward and step, of both steps. Errors are those of the peak of allocated bytes.\n"
-    text += "Made by `./dev accuracy`.\n\n## By rows\n\n" + table(by(lambda file, row: file))
-    text += "\n## By method\n\n" + table(by(lambda file, row: method(row["scenario"])))
-    text += "\n## By model type\n\n" + table(by(lambda file, row: model_type(row["scenario"])))
-    text += "\n## By optimizer\n\n" + table(by(lambda file, row: row["scenario"]["training"].get("optim", "adamw_torch_fused")))
-    unequal = [(file, row, g) for file, row, g in results if g is None or not g["equal"]]
-    text += "\n## Rows that are not equal\n\n"
-    text += "None.\n" if not unequal else "".join("* %s: %s\n" % (row["id"], "refused" if g is None else "%+.4f %% in the peak" % g["error"]) for _, row, g in unequal)
-    path = ROOT / "docs/accuracy.md"
-    if check:
-        sys.exit(0 if path.read_text() == text else "docs/accuracy.md is not what ./dev accuracy writes")
-    path.write_text(text)
-    print(text[: text.index("## By model type")])
-
-
-def groups_by(results, key):
-    groups = collections.defaultdict(list)
-    for file, row, result in results:
-        groups[key(file, row)].append(result)
-    return groups
+    files = list(read_rows())
+    results = list(estimate(program, [(name, row) for name, rows, _ in files for row in rows]))
+    others = [(name + ".jsonl.gz", count) for name, _, count in files if count]
+    page, front = ROOT / "docs/accuracy.md", ROOT / "README.md"
+    written = {page: accuracy(results, others)}
+    written[front] = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: readme(results), front.read_text(), flags=re.S)
+    stale = [path for path, text in written.items() if not path.exists() or path.read_text() != text]
+    if check and stale:
+        sys.exit("not what ./dev accuracy writes: " + ", ".join(str(path.relative_to(ROOT)) for path in stale))
+    for path in stale:
+        path.write_text(written[path])
+    print(written[page][: written[page].index("## By model type")])
+    if any(r.differences for r in results):
+        print("Rows that are not equal are listed in docs/accuracy.md.")
 
 
 if __name__ == "__main__":
