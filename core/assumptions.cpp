@@ -30,6 +30,7 @@ std::vector<std::string> assumptions_of(const Scenario& s, const Simulation& sim
       "The optimizer step's own scalars live on the host; nothing is logged or kept from step to "
       "step.",
   };
+  out.insert(out.end(), s.model.notes.begin(), s.model.notes.end());
   if (s.keep_outputs) {
     out.push_back("The model's output object outlives the backward pass, so its logits do too.");
   } else {

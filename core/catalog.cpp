@@ -55,7 +55,9 @@ Value models() {
     reading::Findings findings;
     const ModelConfig config = reading::read_model(scenario, findings).config;
     const double parameters = preset.find("computed_parameters")->number;
-    const Value* context = preset.find("config")->find("max_position_embeddings");
+    const Value* published = preset.find("config");
+    const Value* text_part = published->find("text_config");
+    const Value* context = (text_part ? text_part : published)->find("max_position_embeddings");
     Value model = Value::object();
     model.add("id", text(id));
     model.add("family", *preset.find("family"));

@@ -61,4 +61,22 @@ PresetSearch find_preset(std::string_view given) {
   return search;
 }
 
+json::Value find_counted_preset(std::string_view given) {
+  const std::string wanted = lower(json::shortened(given, 120));
+  for (const data::File& file : data::counted()) {
+    const json::Value family = json::parse(file.text).value;
+    for (const json::Value& model : family.find("models")->list) {
+      const std::string id = lower(model.find("id")->text);
+      if (id != wanted && after_slash(id) != wanted) continue;
+      json::Value config = json::Value::object();
+      config.add("model_type", json::Value::of_text(file.name));
+      for (const json::Member& member : model.find("config")->members) {
+        config.add(member.key, member.value);
+      }
+      return config;
+    }
+  }
+  return {};
+}
+
 }  // namespace ledger

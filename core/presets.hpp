@@ -23,4 +23,8 @@ struct PresetSearch {
 // The preset meant by `given`: its id, its id in any case, or the part after the slash.
 PresetSearch find_preset(std::string_view given);
 
+// The configuration of a published model whose parameters can be counted, but no more; an unread
+// value if there is none of that id.
+json::Value find_counted_preset(std::string_view given);
+
 }  // namespace ledger

@@ -279,6 +279,11 @@ std::string estimate(std::string_view scenario_json) {
   if (!scenario.ok()) {
     Writer w;
     w.begin_object();
+    for (const Problem& p : scenario.problems()) {
+      if (p.parameters == 0) continue;
+      w.key("parameters").begin_object().key("total").number(p.parameters).end_object();
+      break;
+    }
     write_problems(w, scenario.problems());
     return w.end_object().take();
   }

@@ -11,9 +11,10 @@ namespace ledger {
 // One thing wrong with the input. `message` is a whole sentence for people.
 struct Problem {
   std::string path;  // dotted path of the key, e.g. "training.optim"; empty for the text as a whole
-  std::string message;  // says what was given, what is accepted, and the nearest valid spelling
-  std::string given;    // what was given, as written; may be empty
-  std::string nearest;  // nearest valid spelling; empty where nothing is near
+  std::string message;    // says what was given, what is accepted, and the nearest valid spelling
+  std::string given;      // what was given, as written; may be empty
+  std::string nearest;    // nearest valid spelling; empty where nothing is near
+  double parameters = 0;  // of a model whose parameters can be counted, but no more
 };
 
 using Problems = std::vector<Problem>;

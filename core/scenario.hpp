@@ -39,7 +39,8 @@ struct ModelConfig {
   std::map<std::string, bool, std::less<>> flags;
   std::map<std::string, std::string, std::less<>> texts;
   std::map<std::string, std::vector<std::string>, std::less<>>
-      lists;  // of texts, or of numbers written as text
+      lists;                       // of texts, or of numbers written as text
+  std::vector<std::string> notes;  // sentences on what of the configuration is left out
 
   double number(std::string_view key) const;
   double number_or(std::string_view key, double otherwise) const;  // for keys that may be null

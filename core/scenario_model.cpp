@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/counts/counts.hpp"
 #include "core/data/data.hpp"
 #include "core/nearest.hpp"
 #include "core/presets.hpp"
@@ -11,16 +12,109 @@
 namespace ledger::reading {
 namespace {
 
-// The id of the preset that is meant; empty, and a problem, if none is.
-std::string preset_named(const std::string& given, Findings& findings) {
+// A model that is counted only: its count, and why there is no more.
+void count_only(const counts::CountedType& type, const Value& config, const Value* overrides,
+                Findings& findings) {
+  const std::size_t before = findings.size();
+  Value all = overrides ? *overrides : Value::object();  // the first of a key is the one found
+  for (const json::Member& member : config.members) all.add(member.key, member.value);
+  counts::Sizes sizes(&all, "model", findings);
+  const counts::Count count = type.count(sizes);
+  if (findings.size() > before) return;
+  if (!(count.parameters <= kMaxTotalBytes)) {
+    findings.add("model", "model is too large: its parameters cannot be counted exactly.");
+    return;
+  }
+  findings.add_counted("model",
+                       "model is of type " + std::string(type.model_type) + ", " +
+                           std::string(type.what) + ". As " + std::string(count.as) + " it has " +
+                           grouped(count.parameters) +
+                           " parameters. Its training step is not modelled: " +
+                           (type.in_transformers ? "only decoders trained on the next token are."
+                                                 : "its code is not part of transformers."),
+                       count.parameters);
+}
+
+// The preset that is meant; an unread value, and a problem, if none can be estimated.
+Value read_preset_named(const std::string& given, const Value* overrides, Findings& findings) {
   const auto [id, near] = find_preset(given);
-  if (!id.empty()) return id;
+  if (!id.empty()) return read_preset(id);
+  if (const Value config = find_counted_preset(given); config.is(Kind::kObject)) {
+    count_only(*counts::find_counted(config.find("model_type")->text), config, overrides, findings);
+    return {};
+  }
   findings.add("model",
                "model is " + quoted(given) + ", which is not among the presets." +
                    (near.empty() ? "" : " Nearest: " + listed({near.begin(), near.end()}) + ".") +
                    " Any other model of a known type can be given as its config.json, an object.",
                quoted(given), near.empty() ? "" : near.front());
   return {};
+}
+
+// The text part of a model of several parts, with what its whole says about it.
+struct TextPart {
+  const counts::Composite* of = nullptr;  // null where the model is of one part
+  Value config;
+};
+
+TextPart text_part(const Value& config) {
+  const Value* type = config.find("model_type");
+  const Value* text = config.find("text_config");
+  TextPart part{type ? counts::find_composite(type->text) : nullptr, Value::object()};
+  if (!part.of || !text || !text->is(Kind::kObject)) return {};
+  const Value* said = text->find("model_type");
+  std::string name(said && said->is(Kind::kText) ? std::string_view(said->text)
+                                                 : part.of->text_type);
+  if (name == part.of->text_type && !part.of->same_as.empty()) name = part.of->same_as;
+  part.config.add("model_type", Value::of_text(name));
+  for (const json::Member& member : text->members) {
+    if (member.key != "model_type") part.config.add(member.key, member.value);
+  }
+  const Value* tied = config.find("tie_word_embeddings");
+  if (tied && !text->find("tie_word_embeddings")) part.config.add("tie_word_embeddings", *tied);
+  return part;
+}
+
+// What asks for something that is not modelled beside the parts.
+void check_whole(const Value& config, Findings& findings) {
+  Value rest = Value::object();
+  for (const json::Member& member : config.members) {
+    const bool other = member.key == "architectures" || member.key == "tie_word_embeddings" ||
+                       member.key == "text_config" || member.key == "vision_config";
+    if (!other) rest.add(member.key, member.value);
+  }
+  check_other_keys(rest, "model", Value::object(), true, findings);
+}
+
+// Says what is left out beside the text part, and puts a pasted config.json together again.
+void leave_out_towers(const counts::Composite& of, const Value& config, bool pasted,
+                      ModelReading& reading, Findings& findings) {
+  counts::Sizes whole(&config, "model", findings);
+  counts::Sizes vision(object(config.find("vision_config"), "model.vision_config", findings),
+                       "model.vision_config", findings);
+  counts::Sizes text(config.find("text_config"), "model.text_config", findings);
+  const double tower = of.tower(whole, vision, reading.config);
+  const double more = counts::prediction_layers(reading.config, text("mtp_num_hidden_layers", 0));
+  std::vector<std::string>& notes = reading.config.notes;
+  notes.push_back("The text part of the " + std::string(of.model_type) +
+                  " is trained alone. Its tower for images and what joins it to the text part, " +
+                  grouped(tower) + " parameters, are left out. " + std::string(of.loading));
+  if (of.same_as == reading.config.model_type) {
+    notes.push_back("The text part is estimated as " + std::string(of.same_as) +
+                    ", which has the same weights and layers.");
+  }
+  if (more > 0) {
+    notes.push_back("Its layers that predict further tokens, " + grouped(more) +
+                    " parameters, are left out: transformers does not load them.");
+  }
+  if (!pasted) return;
+  Value parts = Value::object();
+  parts.add("model_type", Value::of_text(of.model_type));
+  for (const json::Member& member : whole.read().members) parts.add(member.key, member.value);
+  Value& inner = parts.add("text_config", std::move(reading.model));
+  for (const json::Member& member : text.read().members) inner.add(member.key, member.value);
+  parts.add("vision_config", vision.read());
+  reading.model = std::move(parts);
 }
 
 // The file of the config's model_type, or an unread value if there is none.
@@ -182,11 +276,10 @@ ModelReading read_model(const Value& scenario, Findings& findings) {
   Value preset;
   const Value* config = given;
   if (!pasted) {
-    const std::string id = preset_named(given->text, findings);
-    if (id.empty()) return reading;
-    preset = read_preset(id);
+    preset = read_preset_named(given->text, overrides, findings);
     config = preset.find("config");
-    reading.config.id = id;
+    if (!config) return reading;
+    reading.config.id = preset.find("id")->text;
     reading.config.source = preset.find("source")->text;
     reading.model = Value::of_text(reading.config.id);
   } else {
@@ -195,7 +288,20 @@ ModelReading read_model(const Value& scenario, Findings& findings) {
   }
   reading.overrides = Value::object();
 
-  const Value type = read_type(*config, "model", findings);
+  if (const Value* said = config->find("model_type")) {
+    if (const counts::CountedType* counted = counts::find_counted(said->text)) {
+      count_only(*counted, *config, overrides, findings);
+      return reading;
+    }
+  }
+  const Value* whole = config;
+  const TextPart part = text_part(*whole);
+  if (part.of) {
+    if (pasted) check_whole(*whole, findings);
+    config = &part.config;
+    reading.path = "model.text_config";
+  }
+  const Value type = read_type(*config, reading.path, findings);
   const Value* keys = type.find("keys");
   if (!keys) return reading;
   reading.config.model_type = type.find("model_type")->text;
@@ -203,12 +309,12 @@ ModelReading read_model(const Value& scenario, Findings& findings) {
   keep_rotary(*config, overrides, pasted, reading);
   if (pasted) reading.model.add("model_type", Value::of_text(reading.config.model_type));
 
-  if (pasted) check_other_keys(*config, "model", *keys, true, findings);
+  if (pasted) check_other_keys(*config, reading.path, *keys, true, findings);
   if (overrides) check_other_keys(*overrides, "config", *keys, false, findings);
   bool all = true;
   for (const json::Member& member : keys->members) {
     const Value* value = overrides ? overrides->find(member.key) : nullptr;
-    std::string path = value ? "config." : "model.";
+    const std::string path = value ? "config." : reading.path + ".";
     if (value) reading.overridden.push_back(member.key);
     if (value && !pasted) reading.overrides.add(member.key, *value);
     if (!value) value = config->find(member.key);
@@ -229,7 +335,10 @@ ModelReading read_model(const Value& scenario, Findings& findings) {
     // The name that most types have for it, under which programs and checks look for it.
     if (const Value* name = member.value.find("is")) keep(name->text, *value, reading.config);
   }
-  return all ? complete_model(*keys, std::move(reading), findings) : reading;
+  if (!all) return reading;
+  reading = complete_model(*keys, std::move(reading), findings);
+  if (part.of && reading.read) leave_out_towers(*part.of, *whole, pasted, reading, findings);
+  return reading;
 }
 
 }  // namespace ledger::reading

@@ -155,7 +155,7 @@ std::string path_of(const ModelReading& reading, std::initializer_list<std::stri
     const auto& names = reading.overridden;
     if (std::find(names.begin(), names.end(), key) != names.end()) return "config." + key;
   }
-  return "model." + spelled(reading, *keys.begin());
+  return reading.path + "." + spelled(reading, *keys.begin());
 }
 
 // The part of a head that is rotated, where it is rotated at all.

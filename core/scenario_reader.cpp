@@ -115,6 +115,11 @@ void Findings::add(std::string path, std::string message, const Value& given, st
   add(std::move(path), std::move(message), as_given(given), std::move(nearest));
 }
 
+void Findings::add_counted(std::string path, std::string message, double parameters) {
+  if (full()) return;
+  problems_.push_back({std::move(path), std::move(message), {}, {}, parameters});
+}
+
 Problems Findings::take() {
   if (left_out_ > 0) {
     problems_.push_back({"",

@@ -22,6 +22,8 @@ class Findings {
  public:
   void add(std::string path, std::string message, std::string given = {}, std::string nearest = {});
   void add(std::string path, std::string message, const Value& given, std::string nearest = {});
+  // A model that is counted, though it cannot be estimated.
+  void add_counted(std::string path, std::string message, double parameters);
   bool full() const { return problems_.size() >= kMost; }
   bool empty() const { return problems_.empty(); }
   std::size_t size() const { return problems_.size(); }
@@ -59,6 +61,7 @@ void check_keys(const Value& object, std::string_view path, std::span<const std:
 struct ModelReading {
   ModelConfig config;
   bool read = false;                    // whether config is complete and sound
+  std::string path = "model";           // where its keys stand, e.g. "model.text_config"
   std::vector<std::string> overridden;  // keys that the scenario's `config` gives
   Value model, overrides;               // as in the normalised scenario
   Value type;                           // core/data/model_types/<model_type>.json

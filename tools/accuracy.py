@@ -30,10 +30,11 @@ def method(row):
     return "QLoRA" if s.get("quantization") else "LoRA" if s.get("peft") else "full fine-tuning"
 
 
-def model_type(row):
-    model = row["scenario"]["model"]
-    model = model if isinstance(model, dict) else PRESETS.get(model, {}).get("config", {})
-    return model.get("model_type", "not a preset")
+def model_type(result):
+    if result.report:
+        return result.report["model"]["model_type"]
+    model = result.row["scenario"]["model"]
+    return model.get("model_type", "unknown") if isinstance(model, dict) else "not a preset"
 
 
 def optimizer(row):
@@ -123,7 +124,7 @@ def accuracy(results, others):
     for name, count in others:
         text += "\n`%s` also holds %d rows that describe a program of their own instead of a scenario; only the tests read them.\n" % (name, count)
     text += "\n## By method\n\n" + table(results, lambda r: method(r.row))
-    text += "\n## By model type\n\n" + table(results, lambda r: model_type(r.row))
+    text += "\n## By model type\n\n" + table(results, model_type)
     text += "\n## By optimizer\n\n" + table(results, lambda r: optimizer(r.row))
     text += "\n## Rows that are not equal\n\n"
     unequal = ["* `%s`, %s: %s\n" % (r.name, r.row["id"], r.differences[0] + (" (%+.4f %% in the peak, %d figures differ)" % (r.error, len(r.differences)) if r.report else "")) for r in results if r.differences]

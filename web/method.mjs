@@ -26,7 +26,7 @@ function compute_dtype(catalog, full) {
 function linears_of(catalog, full) {
   const { model } = full;
   const type = is_object(model)
-    ? model.model_type
+    ? (is_object(model.text_config) ? model.text_config : model).model_type
     : catalog.models.find(({ id }) => id === model)?.model_type;
   return (
     catalog.linears.find(({ model_type }) => model_type === type) ?? {

@@ -14,6 +14,7 @@ struct File {
 
 std::span<const File> models();  // one per preset; its name is the preset's id, "/" written "--"
 std::span<const File> model_types();  // one per transformers model_type
+std::span<const File> counted();      // one per model_type of which only parameters are counted
 std::span<const File> cards();        // several cards a file
 std::span<const File> examples();     // one per worked example
 
