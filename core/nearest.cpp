@@ -7,7 +7,20 @@
 namespace ledger {
 namespace {
 constexpr std::size_t kLongest = 64;  // longer words are not compared: nobody mistypes them
+
+// Parts, as in adamw_torch or Llama-3.1-8B, that the longer of two words has beyond the shorter. Of
+// names of one family with as many parts the first in the list is meant: lists begin with the
+// usual.
+std::size_t parts_beyond(std::string_view a, std::string_view b) {
+  const std::string_view longer = a.size() > b.size() ? a : b;
+  std::size_t parts = 0;
+  for (const char c : longer.substr(std::min(a.size(), b.size()))) {
+    parts += c == '_' || c == '-' || c == '/';
+  }
+  return parts;
 }
+
+}  // namespace
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -51,8 +64,8 @@ std::vector<std::string_view> nearest(std::string_view word,
     const bool begins = long_enough && (other.starts_with(wanted) || wanted.starts_with(other));
     const bool holds =
         long_enough && (other.find(wanted) != other.npos || wanted.find(other) != wanted.npos);
-    if (begins && edits > 1) {  // something was left out or added at the end
-      found.emplace_back(kLongest + other.size(), candidate);
+    if (begins && edits > 1) {  // something was left out or added at the end: few parts before many
+      found.emplace_back(kLongest + parts_beyond(wanted, other), candidate);
     } else if (edits <= most) {
       found.emplace_back(edits <= 1 ? edits : 3 * kLongest + edits, candidate);
     } else if (holds) {

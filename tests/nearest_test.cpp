@@ -36,4 +36,7 @@ TEST_CASE("a word with something added or left out at its end is near") {
   CHECK(nearest("Llama-3.1-8B-Instruct", {"Llama-3.3-70B-Instruct", "Llama-3.1-8B"}, 1).front() ==
         "Llama-3.1-8B");
   CHECK(nearest("adamw", {"adamw_torch_fused", "adamw_torch"}, 1).front() == "adamw_torch");
+  CHECK(nearest("adam", {"adamw_torch_fused", "adamw_torch", "adamw_8bit"}, 1).front() ==
+        "adamw_torch");
+  CHECK(nearest("lion", {"paged_lion_8bit", "lion_8bit", "lion_32bit"}, 1).front() == "lion_8bit");
 }
