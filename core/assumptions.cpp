@@ -15,21 +15,52 @@ std::string version_of(std::string_view name) {
   return {};
 }
 
+std::string program_of(const Scenario& s) {
+  if (s.trainer == "torch") {
+    return "A plain training loop: forward, backward, step, zero_grad(set_to_none=True).";
+  }
+  if (s.trainer == "transformers") {
+    return "transformers' Trainer with accelerate " + version_of("accelerate") +
+           ": a batch lives until the next one is there; the loss is a sum divided by the number "
+           "of labels that count.";
+  }
+  return "SFTTrainer of TRL " + version_of("trl") +
+         ": the loss scores tokens in tiles and keeps no logits; the sums for its metrics are made "
+         "in every step.";
+}
+
+std::string samples_of(const Scenario& s) {
+  const Training& t = s.training;
+  if (t.padding_free || (t.packing && t.packing_strategy != "wrapped")) {
+    return "Sequences lie one after the other in one row; their positions begin anew, so that a "
+           "mask keeps them apart. All batches are alike.";
+  }
+  if (!t.sample_lengths.empty() && !t.packing) {
+    return "Samples are padded to the longest of their batch. All batches are alike.";
+  }
+  return "Every sequence has the full length; labels are given; no padding mask; positions count "
+         "up from zero, so that sequences are not taken for packed ones.";
+}
+
 }  // namespace
 
 std::vector<std::string> assumptions_of(const Scenario& s, const Simulation& simulation) {
   std::vector<std::string> out = {
       "PyTorch " + version_of("torch") + " for CUDA " + version_of("cuda") + " with transformers " +
           version_of("transformers") + ", on one device.",
-      "A plain training loop: forward, backward, step, zero_grad(set_to_none=True). Two steps are "
-      "replayed; the second is the steady state.",
-      "Every sequence has the full length; labels are given; no padding mask; positions count up "
-      "from zero, so that sequences are not taken for packed ones.",
+      program_of(s) + " Two steps are replayed; the second is the steady state.",
+      samples_of(s),
       "The allocator's options are the default ones, and empty_cache() is called once after "
       "loading. New segments lie at ascending addresses; a driver does not promise that.",
-      "The optimizer step's own scalars live on the host; nothing is logged or kept from step to "
-      "step.",
   };
+  if (s.trainer == "torch") {
+    out.push_back(
+        "The optimizer step's own scalars live on the host; nothing is logged or kept from step to "
+        "step.");
+  } else {
+    out.push_back("Which labels count changes nothing but a few small tensors.");
+    if (s.training.fp16) out.push_back("The scalars of the gradient scaler are not counted.");
+  }
   out.insert(out.end(), s.model.notes.begin(), s.model.notes.end());
   if (s.keep_outputs) {
     out.push_back("The model's output object outlives the backward pass, so its logits do too.");

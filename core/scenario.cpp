@@ -95,17 +95,6 @@ std::optional<Dtype> dtype(const Value* value, std::string_view path, Findings& 
 
 namespace {
 
-std::string read_trainer(const Value* value, Findings& findings) {
-  if (value && (value->text == "transformers" || value->text == "trl")) {
-    findings.add(
-        "trainer",
-        "trainer " + quoted(value->text) + " is not modelled yet; torch (a plain loop) is.", *value,
-        "torch");
-    return "torch";
-  }
-  return choice(value, "trainer", ids(kTrainers), findings).value_or("torch");
-}
-
 Result<Scenario> read(const json::Parsed& parsed) {
   const Value& text = parsed.value;
   Findings findings;
@@ -119,8 +108,9 @@ Result<Scenario> read(const json::Parsed& parsed) {
   scenario.model = model.config;
   scenario.dtype = dtype(text.find("dtype"), "dtype", findings).value_or(Dtype::kBFloat16);
   scenario.attn_implementation = read_attention(text.find("attn_implementation"), findings);
-  scenario.trainer = read_trainer(text.find("trainer"), findings);
-  scenario.training = read_training(text, findings);
+  scenario.trainer =
+      choice(text.find("trainer"), "trainer", ids(kTrainers), findings).value_or("torch");
+  scenario.training = read_training(text, scenario.trainer, findings);
   scenario.keep_outputs = flag(text.find("keep_outputs"), "keep_outputs", findings).value_or(false);
   scenario.attention_mask =
       flag(text.find("attention_mask"), "attention_mask", findings).value_or(false);

@@ -48,7 +48,16 @@ struct ModelConfig {
   std::string_view text(std::string_view key) const;
 };
 
-// Fields bear the names of transformers' TrainingArguments.
+// Kernels of Liger, named as in transformers' liger_kernel_config.
+struct LigerKernels {
+  bool rope = false;
+  bool rms_norm = false;
+  bool swiglu = false;
+  bool cross_entropy = false;
+  bool fused_linear_cross_entropy = false;
+};
+
+// Fields bear the names of transformers' TrainingArguments, the last ones those of TRL's SFTConfig.
 struct Training {
   double per_device_train_batch_size = 1;  // B
   double max_length = 1024;                // T
@@ -60,6 +69,14 @@ struct Training {
   std::string optim = "adamw_torch_fused";
   std::map<std::string, double, std::less<>> optim_args;  // flags as 0 and 1
   double max_grad_norm = 0;
+  bool use_liger_kernel = false;
+  LigerKernels liger_kernel_config;  // all off without use_liger_kernel
+  double label_smoothing_factor = 0;
+  std::string loss_type = "nll";
+  bool packing = false;
+  std::string packing_strategy = "bfd";
+  bool padding_free = false;
+  std::vector<double> sample_lengths;  // tokens of each sample of a batch; empty: all max_length
 };
 
 // Fields bear the names of peft's LoraConfig.

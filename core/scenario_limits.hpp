@@ -18,6 +18,7 @@ inline constexpr std::array kLimits = {
     Limit{"training.max_length", 1, 16777216},
     Limit{"training.gradient_accumulation_steps", 1, 1000000},
     Limit{"training.max_grad_norm", 0, 1e9, false},
+    Limit{"training.label_smoothing_factor", 0, 1, false},
     Limit{"peft.r", 1, 1000000},
     Limit{"peft.lora_dropout", 0, 1, false},
     Limit{"device.multiprocessors", 1, 4096},
@@ -55,7 +56,28 @@ inline constexpr std::array kAttentions = {
 
 inline constexpr std::array kTrainers = {
     Choice{"torch", "a plain loop: forward, backward, step, zero_grad"},
+    Choice{"transformers", "transformers' Trainer"},
+    Choice{"trl", "TRL's SFTTrainer: a loss without logits"},
 };
+
+inline constexpr std::array kLossTypes = {
+    Choice{"nll", "the negative log-likelihood"},
+    Choice{"dft", "dynamic fine-tuning: each token's loss weighted by its probability"},
+};
+
+inline constexpr std::array kPackingStrategies = {
+    Choice{"bfd", "best fit, the longest first; what is too long is cut off"},
+    Choice{"bfd_split", "the same; what is too long is split"},
+    Choice{"wrapped", "all samples in a row, cut at max_length"},
+};
+
+// Model types whose layers take Liger's kernels here.
+inline constexpr std::array<std::string_view, 4> kLigerModelTypes = {"llama", "mistral", "qwen2",
+                                                                     "qwen3"};
+
+// A list of them, each in this range.
+inline constexpr std::size_t kMostSampleLengths = 4096;
+inline constexpr double kLeastSampleLength = 2, kLargestSampleLength = 16777216;
 
 // Compute capabilities that the PyTorch that is modelled runs on.
 inline constexpr std::array<std::string_view, 11> kComputeCapabilities = {

@@ -73,7 +73,10 @@ void check_other_keys(const Value& object, const std::string& path, const Value&
                       Findings& findings);
 // Completes the lists of layers and checks what keys must hold together.
 ModelReading complete_model(const Value& keys, ModelReading reading, Findings& findings);
-Training read_training(const Value& scenario, Findings& findings);
+// `trainer` decides the defaults.
+Training read_training(const Value& scenario, std::string_view trainer, Findings& findings);
+// The part of it that chooses losses, kernels and how samples become batches.
+void read_loss(const Value& training, std::string_view trainer, Training& out, Findings& findings);
 std::optional<Peft> read_peft(const Value& scenario, const ModelReading& model, Findings& findings);
 std::optional<Quantization> read_quantization(const Value& scenario, Findings& findings);
 Device read_device(const Value& scenario, Findings& findings);

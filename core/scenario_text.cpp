@@ -35,6 +35,18 @@ Value args_of(const Training& training) {
   return args;
 }
 
+Value kernels_of(const Training& training) {
+  if (!training.use_liger_kernel) return Value();
+  const LigerKernels& kernels = training.liger_kernel_config;
+  Value out = Value::object();
+  out.add("rope", Value::of_flag(kernels.rope));
+  out.add("rms_norm", Value::of_flag(kernels.rms_norm));
+  out.add("swiglu", Value::of_flag(kernels.swiglu));
+  out.add("cross_entropy", Value::of_flag(kernels.cross_entropy));
+  out.add("fused_linear_cross_entropy", Value::of_flag(kernels.fused_linear_cross_entropy));
+  return out;
+}
+
 Value training_of(const Training& training) {
   Value out = Value::object();
   out.add("per_device_train_batch_size", Value::of_number(training.per_device_train_batch_size));
@@ -48,6 +60,16 @@ Value training_of(const Training& training) {
   out.add("optim", Value::of_text(training.optim));
   out.add("optim_args", args_of(training));
   out.add("max_grad_norm", Value::of_number(training.max_grad_norm));
+  out.add("use_liger_kernel", Value::of_flag(training.use_liger_kernel));
+  out.add("liger_kernel_config", kernels_of(training));
+  out.add("label_smoothing_factor", Value::of_number(training.label_smoothing_factor));
+  out.add("loss_type", Value::of_text(training.loss_type));
+  out.add("packing", Value::of_flag(training.packing));
+  out.add("packing_strategy", Value::of_text(training.packing_strategy));
+  out.add("padding_free", Value::of_flag(training.padding_free));
+  std::vector<Value> lengths;
+  for (const double length : training.sample_lengths) lengths.push_back(Value::of_number(length));
+  out.add("sample_lengths", lengths.empty() ? Value() : Value::of_list(std::move(lengths)));
   return out;
 }
 

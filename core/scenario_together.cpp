@@ -48,6 +48,41 @@ void check_optimizer(const Scenario& scenario, Findings& findings) {
   }
 }
 
+void check_trainer(const Scenario& scenario, Findings& findings) {
+  const Training& training = scenario.training;
+  const bool trl = scenario.trainer == "trl";
+  const std::string& type = scenario.model.model_type;
+  const bool known =
+      std::find(kLigerModelTypes.begin(), kLigerModelTypes.end(), type) != kLigerModelTypes.end();
+  if (training.use_liger_kernel && !known) {
+    findings.add("training.use_liger_kernel",
+                 "training.use_liger_kernel is modelled for the model types " +
+                     listed({kLigerModelTypes.begin(), kLigerModelTypes.end()}, "and") +
+                     ", not yet for " + type + "; give false.");
+  }
+  if (scenario.keep_outputs && scenario.trainer != "torch") {
+    findings.add("keep_outputs",
+                 "keep_outputs is true; trainer " + scenario.trainer +
+                     " drops the model's outputs before the backward pass. Give false.");
+  }
+  if (trl && training.loss_type == "dft" && training.label_smoothing_factor > 0) {
+    findings.add("training.label_smoothing_factor",
+                 "training.label_smoothing_factor has no effect with loss_type dft; give 0.");
+  }
+  if (trl &&
+      scenario.model.number("num_experts") + scenario.model.number("num_local_experts") > 0) {
+    findings.add("trainer",
+                 "trainer trl adds a load-balancing loss for models with experts, which is not "
+                 "modelled yet; trainer transformers is.",
+                 "trl", "transformers");
+  }
+  if (training.packing && training.packing_strategy == "wrapped" && training.padding_free) {
+    findings.add(
+        "training.padding_free",
+        "training.padding_free with packing_strategy wrapped is not modelled; give false.");
+  }
+}
+
 // Generous upper bounds: a scenario that passes cannot reach a size that a double rounds.
 void check_sizes(const Scenario& scenario, Findings& findings) {
   const ModelConfig& config = scenario.model;
@@ -85,6 +120,7 @@ void check_together(const Scenario& scenario, const ModelReading& model, Finding
   check_adapters(scenario, findings);
   check_optimizer(scenario, findings);
   if (!model.read) return;
+  check_trainer(scenario, findings);
   check_sizes(scenario, findings);
 }
 

@@ -22,9 +22,13 @@ constexpr std::string_view kTrainingKeys[] = {"per_device_train_batch_size",
                                               "optim_args",
                                               "max_grad_norm",
                                               "use_liger_kernel",
+                                              "liger_kernel_config",
+                                              "label_smoothing_factor",
                                               "loss_type",
                                               "packing",
-                                              "padding_free"};
+                                              "packing_strategy",
+                                              "padding_free",
+                                              "sample_lengths"};
 constexpr std::string_view kCheckpointingKeys[] = {"use_reentrant"};
 constexpr std::string_view kDeviceKeys[] = {"compute_capability", "multiprocessors",
                                             "threads_per_multiprocessor", "total_bytes",
@@ -108,16 +112,6 @@ std::map<std::string, double, std::less<>> read_optim_args(const Value* value,
   return args;
 }
 
-void refuse_unless_off(const Value& training, std::string_view key, Findings& findings) {
-  const Value* value = training.find(key);
-  if (!value || value->is_null() || (value->is(Kind::kFlag) && !value->flag)) return;
-  const std::string path = "training." + std::string(key);
-  findings.add(path,
-               path + " is not modelled yet; leave it out, or give " +
-                   (key == "loss_type" ? "null." : "false."),
-               *value);
-}
-
 struct Capability {
   int major = 0, minor = 0;
 };
@@ -187,8 +181,14 @@ void apply_card(const Value* value, bool size_given, Device& device, Findings& f
 
 }  // namespace
 
-Training read_training(const Value& scenario, Findings& findings) {
+Training read_training(const Value& scenario, std::string_view trainer, Findings& findings) {
   Training training;
+  // TrainingArguments, and what TRL's _BaseConfig changes in it.
+  if (trainer != "torch") {
+    training.per_device_train_batch_size = 8;
+    training.max_grad_norm = 1;
+  }
+  training.gradient_checkpointing = trainer == "trl";
   const Value none = Value::object();
   const Value* given = object(scenario.find("training"), "training", findings);
   if (!given) given = &none;
@@ -213,14 +213,13 @@ Training read_training(const Value& scenario, Findings& findings) {
     training.use_reentrant =
         flag(kwargs->find("use_reentrant"), path + ".use_reentrant", findings).value_or(false);
   }
-  read_flag("bf16", training.bf16);
   read_flag("fp16", training.fp16);
+  training.bf16 = trainer == "trl" && !training.fp16;
+  read_flag("bf16", training.bf16);
   training.optim = read_optim(given->find("optim"), findings);
   training.optim_args = read_optim_args(given->find("optim_args"), training.optim, findings);
   read_number("max_grad_norm", training.max_grad_norm);
-  for (const std::string_view key : {"use_liger_kernel", "loss_type", "packing", "padding_free"}) {
-    refuse_unless_off(*given, key, findings);
-  }
+  read_loss(*given, trainer, training, findings);
   return training;
 }
 

@@ -146,14 +146,52 @@ TEST_CASE("what is not modelled yet is said to be so") {
   for (const char* members :
        {R"("parallel":{"world_size":8})", R"("serving":{})", R"("rl":{})",
         R"("allocator":{"max_split_size_mb":64})", R"("moments":["load","train"])",
-        R"("trainer":"trl")", R"("trainer":"transformers")",
-        R"("attn_implementation":"flash_attention_2")", R"("peft":{"r":8,"use_dora":true})",
-        R"("training":{"packing":true})", R"("training":{"padding_free":true})",
-        R"("training":{"use_liger_kernel":true})", R"("training":{"loss_type":"dft"})"}) {
+        R"("attn_implementation":"flash_attention_2")", R"("peft":{"r":8,"use_dora":true})"}) {
     CAPTURE(members);
     const Problems problems = with(members);
     REQUIRE(problems.size() == 1);
     CHECK(says(problems.front(), "not modelled yet"));
+  }
+}
+
+TEST_CASE("what only another trainer knows is said to be so") {
+  for (const char* members :
+       {R"("training":{"packing":true})", R"("training":{"padding_free":true})",
+        R"("training":{"loss_type":"dft"})", R"("training":{"sample_lengths":[8]})",
+        R"("training":{"label_smoothing_factor":0.1})",
+        R"("trainer":"transformers","training":{"packing":true})"}) {
+    CAPTURE(members);
+    const Problems problems = with(members);
+    REQUIRE(problems.size() == 1);
+    CHECK(says(problems.front(), "another trainer"));
+  }
+}
+
+TEST_CASE("Liger's kernels are refused where Liger, SFTTrainer or this model refuses them") {
+  const char* both =
+      R"("training":{"use_liger_kernel":true,"liger_kernel_config":{"cross_entropy":true}})";
+  CHECK(says(only(with(both), "training.liger_kernel_config.fused_linear_cross_entropy"),
+             "one of them"));
+  const char* fused =
+      R"("trainer":"trl","training":{"use_liger_kernel":true,
+         "liger_kernel_config":{"fused_linear_cross_entropy":true}})";
+  CHECK(says(only(with(fused), "training.liger_kernel_config.fused_linear_cross_entropy"),
+             "SFTTrainer refuses"));
+  CHECK(says(
+      only(refused(R"({"model":"openai-community/gpt2","training":{"use_liger_kernel":true}})"),
+           "training.use_liger_kernel"),
+      "qwen3"));
+  only(with(R"("training":{"liger_kernel_config":{"geglu":true}})"),
+       "training.liger_kernel_config.geglu");
+}
+
+TEST_CASE("lengths of samples are a list of numbers of tokens") {
+  for (const char* lengths : {"3", "[]", "[1]", "[2,-1]", "[1025]"}) {
+    CAPTURE(lengths);
+    const Problems problems =
+        with(std::string(R"("trainer":"trl","training":{"sample_lengths":)") + lengths + "}");
+    REQUIRE(problems.size() == 1);
+    CHECK(problems.front().path.starts_with("training.sample_lengths"));
   }
 }
 

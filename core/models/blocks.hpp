@@ -16,6 +16,15 @@ struct Mlp;
 struct Norm;
 class Builder;
 
+// What the model is called with.
+struct Inputs {
+  Tensor ids;             // [B,T]
+  Tensor attention_mask;  // [B,T], or absent
+  Tensor position_ids;    // [B,T], or absent: then the model counts
+  bool padded = true;     // whether the mask, where there is one, leaves any token out
+  bool packed = false;    // whether positions begin anew within a row
+};
+
 // What a layer is called with.
 struct LayerInputs {
   Tensor hidden, cos, sin, mask, positions, alibi;
@@ -84,7 +93,7 @@ Tensor into_heads(Tape& t, Tensor x, Count heads, Count width);
 Tensor gated_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x);
 Tensor gated_mlp(Tape& t, const DecoderLayer& layer, const Mlp& mlp, Tensor x);
 Tensor embed_tokens(Tape& t, const Decoder& model, const Tensor& ids);
-Prepared prepare_decoder(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding);
+Prepared prepare_decoder(Tape& t, const Decoder& model, const Inputs& in);
 Tensor final_norm(Tape& t, const Decoder& model, Tensor hidden);
 AttentionOutput eager_attention(Tape& t, const DecoderConfig& c, Tensor q, Tensor k, Tensor v,
                                 Tensor mask);
@@ -112,22 +121,22 @@ struct Blocks {
   AttentionOutput (*eager)(Tape&, const DecoderConfig&, Tensor, Tensor, Tensor,
                            Tensor) = eager_attention;
   Tensor (*embed)(Tape&, const Decoder&, const Tensor& ids) = embed_tokens;
-  Prepared (*prepare)(Tape&, const Decoder&, const Tensor& ids,
-                      const Tensor& padding) = prepare_decoder;
+  Prepared (*prepare)(Tape&, const Decoder&, const Inputs&) = prepare_decoder;
   Tensor (*finish)(Tape&, const Decoder&, Tensor hidden) = final_norm;
   Tensor (*head)(Tape&, const Decoder&, Tensor hidden) = project_logits;
 };
 
 // -- parts of a forward pass that are the same everywhere
-Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Tensor& padding);
+Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Inputs& in);
 // torch.arange(T) + 0
 Tensor position_ids(Tape& t, Count length);
+// The positions that came with the ids, else those.
+Tensor position_ids(Tape& t, const Inputs& in);
 // Inverse frequencies, and their copy.
 void make_rotary_buffers(Tape& t, Decoder& model);
 // _init_weights computes them again when the model's body is complete.
 void initialise_rotary_buffers(Tape& t, const Decoder& model);
 // The causal mask that the model hands to its layers; absent where the kernel knows causality.
-// `padding`: the attention_mask [B,T] that came with the ids, or absent.
 // A windowed mask is made where the window is not longer than the sequence, so with 0 too.
 struct MaskRequest {
   bool windowed = false;
@@ -137,7 +146,6 @@ struct MaskRequest {
   bool tests_packing = true;  // the model hands on its positions, which are tested for restarts
   bool always = false;        // made even where the kernel would know causality
 };
-Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding,
-                   const MaskRequest& request);
+Tensor causal_mask(Tape& t, const Tensor& embedded, const Inputs& in, const MaskRequest& request);
 
 }  // namespace ledger::models

@@ -32,16 +32,18 @@ void make_bloom_top(Builder& b, Decoder& model) {
   b.norm(model.norm, "ln_f", b.config().hidden, true);
 }
 
-Prepared prepare_bloom(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Prepared prepare_bloom(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
-  at.embedded = embed_tokens(t, model, ids);
+  at.embedded = embed_tokens(t, model, in.ids);
   at.hidden = layer_norm(t, model.embedding_norm, at.embedded);
-  at.position_mask = padding ? padding
-                             : t.make(t.shape({ids.dim(0), ids.dim(1)}), Dtype::kFloat32,
-                                      "mask of ones", Role::kInput);
+  at.position_mask = in.attention_mask ? in.attention_mask
+                                       : t.make(t.shape({in.ids.dim(0), in.ids.dim(1)}),
+                                                Dtype::kFloat32, "mask of ones", Role::kInput);
   at.alibi = alibi_of(t, at.position_mask, c.heads, at.hidden.dtype(), false);
-  at.masks = make_masks(t, model, at.embedded, at.position_mask);
+  Inputs masked = in;
+  masked.attention_mask = at.position_mask;
+  at.masks = make_masks(t, model, at.embedded, masked);
   return at;
 }
 

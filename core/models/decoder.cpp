@@ -2,6 +2,7 @@
 #include "core/models/decoder.hpp"
 
 #include "core/ops/embedding.hpp"
+#include "core/ops/loss.hpp"
 
 namespace ledger::models {
 namespace {
@@ -29,9 +30,9 @@ RegionOutput through_layer(Tape& t, const Decoder& model, const DecoderLayer& la
   return run_layer(t, &layer, arguments);
 }
 
-Tensor body(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Tensor body(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
-  Prepared at = c.blocks.prepare(t, model, ids, padding);
+  Prepared at = c.blocks.prepare(t, model, in);
   Tensor hidden = std::move(at.hidden);
   RegionOutput output;
   for (const DecoderLayer& layer : model.layers) {
@@ -59,7 +60,11 @@ Tensor position_ids(Tape& t, Count length) {
   return t.make(t.shape({1, length}), Dtype::kInt64, "position ids", Role::kInput);
 }
 
-Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Tensor& padding) {
+Tensor position_ids(Tape& t, const Inputs& in) {
+  return in.position_ids ? in.position_ids : position_ids(t, in.ids.dim(1));
+}
+
+Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Inputs& in) {
   const DecoderConfig& c = model.config;
   bool some_full = c.always_full_mask, some_windowed = c.always_windowed_mask;
   for (const bool windowed : c.windowed) (windowed ? some_windowed : some_full) = true;
@@ -68,22 +73,22 @@ Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Te
   request.eager = model.options.eager;
   request.tests_packing = c.masks_test_packing;
   request.always = c.mask_always_made;
-  if (some_full) masks.full = causal_mask(t, embedded, padding, request);
+  if (some_full) masks.full = causal_mask(t, embedded, in, request);
   request.windowed = true;
   request.chunked = c.chunked;
   request.window = c.window;
-  if (some_windowed) masks.windowed = causal_mask(t, embedded, padding, request);
+  if (some_windowed) masks.windowed = causal_mask(t, embedded, in, request);
   return masks;
 }
 
-Prepared prepare_decoder(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Prepared prepare_decoder(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
-  at.embedded = c.blocks.embed(t, model, ids);
-  at.positions = position_ids(t, ids.dim(1));
-  at.masks = make_masks(t, model, at.embedded, padding);
+  at.embedded = c.blocks.embed(t, model, in.ids);
+  at.positions = position_ids(t, in);
+  at.masks = make_masks(t, model, at.embedded, in);
   at.hidden = at.embedded;
-  at.tables = c.blocks.tables(t, ids.dim(1), c.rotary_width, at.embedded.dtype());
+  at.tables = c.blocks.tables(t, in.ids.dim(1), c.rotary_width, at.embedded.dtype());
   return at;
 }
 
@@ -95,12 +100,29 @@ Tensor project_logits(Tape& t, const Decoder& model, Tensor hidden) {
   return ops::linear(t.as("logits"), model.lm_head, std::move(hidden));
 }
 
-Output forward(Tape& t, const Decoder& model, Tensor input_ids, Tensor attention_mask) {
+Tensor backbone(Tape& t, const Decoder& model, const Inputs& in) {
   const Within here(t, t.place("model"), -1);
-  Tensor hidden = body(t, model, input_ids, attention_mask);
+  return body(t, model, in);
+}
+
+Tensor logits_of(Tape& t, const Decoder& model, const Inputs& in) {
+  const Within here(t, t.place("model"), -1);
+  Tensor hidden = body(t, model, in);
+  return model.config.blocks.head(t, model, std::move(hidden));
+}
+
+Output forward(Tape& t, const Decoder& model, const Inputs& in, const Tensor& num_items_in_batch) {
+  const Within here(t, t.place("model"), -1);
+  Tensor hidden = body(t, model, in);
+  const LigerKernels& liger = model.options.liger;
+  if (liger.fused_linear_cross_entropy) {
+    const Within in_loss(t, t.place("loss"), -1);
+    return {ops::fused_linear_cross_entropy(t, hidden, model.lm_head.weight, num_items_in_batch),
+            {}};
+  }
   Tensor logits = model.config.blocks.head(t, model, hidden);
   const Within in_loss(t, t.place("loss"), -1);
-  Tensor loss = ops::causal_lm_loss(t, logits);
+  Tensor loss = ops::causal_lm_loss(t, logits, num_items_in_batch, liger.cross_entropy);
   return {std::move(loss), std::move(logits)};
 }
 

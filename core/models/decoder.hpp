@@ -23,6 +23,7 @@ struct RunOptions {
   enum class Checkpointing : std::uint8_t { kOff, kNonReentrant, kReentrant };
   Checkpointing checkpointing = Checkpointing::kOff;
   bool input_gradients = false;  // enable_input_require_grads: the embedding's output is a leaf
+  LigerKernels liger;
 };
 
 struct Norm {
@@ -214,8 +215,16 @@ const Architecture* find_architecture(std::string_view model_type);
 // is: layers refer to it.
 void build(Tape& t, Decoder& model, Dtype dtype);
 
-// Logits and loss for ids [B,T], with or without an attention_mask [B,T].
-Output forward(Tape& t, const Decoder& model, Tensor input_ids, Tensor attention_mask);
+// The last hidden states [B,T,d], normed: all of the model but its head.
+Tensor backbone(Tape& t, const Decoder& model, const Inputs& in);
+// Logits and loss. `num_items_in_batch`: the loss is a sum divided by it; absent: a mean.
+Output forward(Tape& t, const Decoder& model, const Inputs& in,
+               const Tensor& num_items_in_batch = {});
+// Logits alone, as without labels.
+Tensor logits_of(Tape& t, const Decoder& model, const Inputs& in);
+
+// Puts Liger's kernels in place of the architecture's own blocks.
+void apply_liger(DecoderConfig& c, const LigerKernels& kernels);
 
 // Pairs of entries rotated as (a cos - b sin, b cos + a sin), then joined.
 Tensor rotate_pairs(Tape& t, const Tensor& first, const Tensor& second, const Tensor& cos,

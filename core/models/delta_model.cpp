@@ -46,19 +46,19 @@ Tensor padding_mask(Tape& t, const Tensor& padding) {
   return padding;
 }
 
-Prepared prepare(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Prepared prepare(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
-  at.embedded = c.blocks.embed(t, model, ids);
-  at.positions = position_ids(t, ids.dim(1));
+  at.embedded = c.blocks.embed(t, model, in.ids);
+  at.positions = position_ids(t, in);
   MaskRequest request;
   request.eager = model.options.eager;
-  at.masks.full = causal_mask(t, at.embedded, padding, request);
-  at.masks.windowed = padding_mask(t, padding);
+  at.masks.full = causal_mask(t, at.embedded, in, request);
+  at.masks.windowed = padding_mask(t, in.attention_mask);
   at.hidden = at.embedded;
   const Dtype dtype = at.embedded.dtype();
-  at.tables = c.delta.grids ? grid_tables(t, ids.dim(0), ids.dim(1), c.rotary_width, dtype)
-                            : c.blocks.tables(t, ids.dim(1), c.rotary_width, dtype);
+  at.tables = c.delta.grids ? grid_tables(t, in.ids.dim(0), in.ids.dim(1), c.rotary_width, dtype)
+                            : c.blocks.tables(t, in.ids.dim(1), c.rotary_width, dtype);
   return at;
 }
 

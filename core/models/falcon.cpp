@@ -61,21 +61,21 @@ Tensor mask_with_alibi(Tape& t, Tensor mask, const Tensor& alibi) {
   return t.output(shape, dtype, "mask with the bias by distance");
 }
 
-Prepared prepare_falcon(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Prepared prepare_falcon(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
-  at.embedded = embed_tokens(t, model, ids);
+  at.embedded = embed_tokens(t, model, in.ids);
   if (c.alibi) {
-    at.position_mask = padding ? padding
-                               : t.make(t.shape({ids.dim(0), ids.dim(1)}), Dtype::kInt64,
-                                        "mask of ones", Role::kInput);
+    at.position_mask = in.attention_mask ? in.attention_mask
+                                         : t.make(t.shape({in.ids.dim(0), in.ids.dim(1)}),
+                                                  Dtype::kInt64, "mask of ones", Role::kInput);
     at.alibi = alibi_of(t, at.position_mask, c.heads, at.embedded.dtype(), true);
   }
-  at.positions = position_ids(t, ids.dim(1));
-  at.masks = make_masks(t, model, at.embedded, padding);
+  at.positions = position_ids(t, in);
+  at.masks = make_masks(t, model, at.embedded, in);
   if (c.alibi) at.masks.full = mask_with_alibi(t, std::move(at.masks.full), at.alibi);
   at.hidden = at.embedded;
-  at.tables = rotary_tables(t, ids.dim(1), c.rotary_width, at.embedded.dtype());
+  at.tables = rotary_tables(t, in.ids.dim(1), c.rotary_width, at.embedded.dtype());
   return at;
 }
 

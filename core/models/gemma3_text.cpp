@@ -17,16 +17,16 @@ bool mixes_kinds(const DecoderConfig& c) {
 
 // Tables for each kind of layer, in the order of a Python set: either may come first. This is the
 // order of the measured rows.
-Prepared prepare_gemma3(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Prepared prepare_gemma3(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
-  at.embedded = c.blocks.embed(t, model, ids);
-  at.positions = position_ids(t, ids.dim(1));
-  at.masks = make_masks(t, model, at.embedded, padding);
+  at.embedded = c.blocks.embed(t, model, in.ids);
+  at.positions = position_ids(t, in);
+  at.masks = make_masks(t, model, at.embedded, in);
   at.hidden = at.embedded;
   const Dtype dtype = at.embedded.dtype();
-  if (mixes_kinds(c)) at.local_tables = rotary_tables(t, ids.dim(1), c.rotary_width, dtype);
-  at.tables = rotary_tables(t, ids.dim(1), c.rotary_width, dtype);
+  if (mixes_kinds(c)) at.local_tables = rotary_tables(t, in.ids.dim(1), c.rotary_width, dtype);
+  at.tables = rotary_tables(t, in.ids.dim(1), c.rotary_width, dtype);
   return at;
 }
 

@@ -34,18 +34,18 @@ void make_gpt2_top(Builder& b, Decoder& model) {
   b.norm(model.norm, "ln_f", b.config().hidden, true);
 }
 
-Prepared prepare_gpt2(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Prepared prepare_gpt2(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
-  at.embedded = embed_tokens(t, model, ids);
-  at.positions = position_ids(t, ids.dim(1));
+  at.embedded = embed_tokens(t, model, in.ids);
+  at.positions = position_ids(t, in);
   {
     const Within here(t, t.place("wpe"));
     at.position_states =
         ops::embedding(t.as("embedded positions"), at.positions, model.embed_positions);
   }
   at.hidden = ops::add(t.as("embedded tokens and positions"), at.embedded, at.position_states);
-  at.masks = make_masks(t, model, at.embedded, padding);
+  at.masks = make_masks(t, model, at.embedded, in);
   if (c.embedding_dropout) at.hidden = ops::dropout(t, at.hidden);
   return at;
 }

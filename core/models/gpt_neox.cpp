@@ -41,14 +41,14 @@ QueryKeyValue project_and_split(Tape& t, const DecoderLayer& layer, Tensor x) {
   return {std::move(q), std::move(k), std::move(v)};
 }
 
-Prepared prepare_neox(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Prepared prepare_neox(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
-  at.embedded = c.blocks.embed(t, model, ids);
-  at.positions = position_ids(t, ids.dim(1));
-  at.masks = make_masks(t, model, at.embedded, padding);
+  at.embedded = c.blocks.embed(t, model, in.ids);
+  at.positions = position_ids(t, in);
+  at.masks = make_masks(t, model, at.embedded, in);
   at.hidden = c.embedding_dropout ? ops::dropout(t, at.embedded) : at.embedded;
-  at.tables = rotary_tables(t, ids.dim(1), c.rotary_width, at.hidden.dtype());
+  at.tables = rotary_tables(t, in.ids.dim(1), c.rotary_width, at.hidden.dtype());
   return at;
 }
 

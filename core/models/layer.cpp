@@ -21,11 +21,11 @@ Tensor fused_attention(Tape& t, const DecoderConfig& c, Tensor q, Tensor k, Tens
   return ops::contiguous(t, std::move(turned));
 }
 
-Tensor heads_of(Tape& t, const ops::Linear& projection, const Norm& norm, const char* what,
-                Tensor x, Count heads, Count width) {
+Tensor heads_of(Tape& t, const DecoderConfig& c, const ops::Linear& projection, const Norm& norm,
+                const char* what, Tensor x, Count heads) {
   Tensor projected = ops::linear(t.as(what), projection, std::move(x));
-  Tensor split = ops::split_heads(t, std::move(projected), heads, width);
-  if (norm.weight) split = rms_norm(t, norm, std::move(split));
+  Tensor split = ops::split_heads(t, std::move(projected), heads, c.head_width);
+  if (norm.weight) split = c.blocks.norm(t, norm, std::move(split));
   return ops::transpose(t, std::move(split));
 }
 
@@ -74,18 +74,18 @@ Tensor into_heads(Tape& t, Tensor x, Count heads, Count width) {
 QueryKeyValue project_heads(Tape& t, const DecoderLayer& layer, Tensor x) {
   const Attention& a = layer.self_attn;
   const DecoderConfig& c = layer.model->config;
-  Tensor q = heads_of(t, a.q_proj, a.q_norm, "query states", x, c.heads, c.head_width);
-  Tensor k = heads_of(t, a.k_proj, a.k_norm, "key states", x, c.key_value_heads, c.head_width);
-  Tensor v = heads_of(t, a.v_proj, {}, "value states", x, c.key_value_heads, c.head_width);
+  Tensor q = heads_of(t, c, a.q_proj, a.q_norm, "query states", x, c.heads);
+  Tensor k = heads_of(t, c, a.k_proj, a.k_norm, "key states", x, c.key_value_heads);
+  Tensor v = heads_of(t, c, a.v_proj, {}, "value states", x, c.key_value_heads);
   return {std::move(q), std::move(k), std::move(v)};
 }
 
 QueryKeyValue project_then_norm(Tape& t, const DecoderLayer& layer, Tensor x) {
   const Attention& a = layer.self_attn;
   const DecoderConfig& c = layer.model->config;
-  Tensor q = heads_of(t, a.q_proj, {}, "query states", x, c.heads, c.head_width);
-  Tensor k = heads_of(t, a.k_proj, {}, "key states", x, c.key_value_heads, c.head_width);
-  Tensor v = heads_of(t, a.v_proj, {}, "value states", x, c.key_value_heads, c.head_width);
+  Tensor q = heads_of(t, c, a.q_proj, {}, "query states", x, c.heads);
+  Tensor k = heads_of(t, c, a.k_proj, {}, "key states", x, c.key_value_heads);
+  Tensor v = heads_of(t, c, a.v_proj, {}, "value states", x, c.key_value_heads);
   if (a.q_norm.weight) q = c.blocks.norm(t, a.q_norm, q);
   if (a.k_norm.weight) k = c.blocks.norm(t, a.k_norm, k);
   return {std::move(q), std::move(k), std::move(v)};

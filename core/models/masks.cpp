@@ -6,26 +6,28 @@
 namespace ledger::models {
 namespace {
 
-// Whether the positions restart, as in packed sequences; read back, then forgotten.
-void test_for_packing(Tape& t, Count batch, Count length) {
+// Whether the positions restart, as in packed sequences; read back, then forgotten, or which
+// sequence each token is of where they do.
+Tensor test_for_packing(Tape& t, Count batch, Count length, bool packed) {
   auto ids = [&](Count count, const char* what) { return t.bytes(count, what); };
   Tensor first = ids(Count(8) * batch, "first positions");
   Tensor padded = ids(Count(8) * batch * (length + 1), "positions, one put before");
   Tensor steps = ids(Count(8) * batch * length, "steps between positions");
   padded.reset();
   Tensor restarts = ids(batch * length, "where positions restart");
-  Tensor numbers = ids(Count(8) * batch * length, "restarts as numbers");
   Tensor sums = ids(Count(8) * batch * length, "restarts counted");
+  Tensor numbers = ids(Count(8) * batch * length, "restarts as numbers");
   if (batch.value() == 1) Tensor scan = ids(scan_space(length), "working space of a scan");
-  sums.reset();
+  numbers.reset();
   restarts.reset();
   Tensor last = ids(batch, "restarts in all");
   Tensor answer = ids(1, "whether any sequence restarts");
+  return packed ? sums : Tensor();
 }
 
-// Whether every token counts, asked twice before a mask is made: a sum read back.
-void test_for_full_mask(Tape& t, Count tokens) {
-  for (int i = 0; i < 2; ++i) {
+// Whether every token counts, a sum read back: asked once more before a mask is made.
+void test_for_full_mask(Tape& t, Count tokens, bool is_full) {
+  for (int i = 0; i < (is_full ? 1 : 2); ++i) {
     Tensor sum = t.bytes(8, "tokens that count");
     Tensor numbers = t.bytes(Count(8) * tokens, "attention mask as numbers");
     allocate_working_space(t, {tokens, 1, true, Dtype::kInt64});
@@ -108,26 +110,40 @@ Tensor padding_of_keys(Tape& t, Count batch, Count length) {
   return t.output(t.shape({batch, 1, 1, length}), Dtype::kBool, "padding of the keys");
 }
 
+// Whether two tokens are of the same sequence, picked out by index.
+Tensor inside_sequence(Tape& t, Count batch, Count length) {
+  auto picked = [&] {
+    Tensor index = t.bytes(Count(8) * length, "index of the position");
+    return t.bytes(Count(8) * batch * length, "which sequence each token is of");
+  };
+  Tensor of_queries = picked();
+  Tensor of_keys = picked();
+  return boolean(t, batch, length, "inside the sequence");
+}
+
 }  // namespace
 
-Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding,
-                   const MaskRequest& request) {
+Tensor causal_mask(Tape& t, const Tensor& embedded, const Inputs& in, const MaskRequest& request) {
   const Within here(t, t.place("causal_mask"), -1);
   const NoGrad no_grad(t);
   const Count batch = embedded.dim(0), length = embedded.dim(1);
   const bool windowed = request.windowed, eager = request.eager;
   const bool window_in_force = windowed && length.value() >= request.window.value();
   const bool may_be_left_out = !eager && !window_in_force && !request.always;
-  Tensor counts;
+  const Tensor& padding = in.attention_mask;
+  Tensor counts, sequences;
   if (padding) {
     counts = t.output(padding.shape(), Dtype::kBool, "attention mask as truth values");
-  } else {
-    if (request.tests_packing) test_for_packing(t, batch, length);
+  } else if (request.tests_packing) {
+    sequences = test_for_packing(t, batch, length, in.packed);
   }
   Tensor before;
   if (request.chunked) before = left_padding(t, batch, length, counts);
-  if (may_be_left_out && !padding) return Tensor();
-  if (may_be_left_out) test_for_full_mask(t, batch * length);
+  if (may_be_left_out && !padding && !sequences) return Tensor();
+  if (may_be_left_out && padding) {
+    test_for_full_mask(t, batch * length, !in.padded);
+    if (!in.padded) return Tensor();
+  }
 
   Tensor batch_range = t.bytes(Count(8) * batch, "positions of the batch");
   Tensor head_range = t.bytes(8, "positions of the heads");
@@ -139,9 +155,14 @@ Tensor causal_mask(Tape& t, const Tensor& embedded, const Tensor& padding,
     if (request.chunked) return chunk_and_causal(t, batch, length);
     return windowed ? window_and_causal(t, length) : causal(t, length);
   };
-  Tensor mask =
-      padding ? both(t, batch, length, base, [&] { return padding_of_keys(t, batch, length); })
-              : base();
+  Tensor mask;
+  if (padding) {
+    mask = both(t, batch, length, base, [&] { return padding_of_keys(t, batch, length); });
+  } else if (sequences) {
+    mask = both(t, batch, length, base, [&] { return inside_sequence(t, batch, length); });
+  } else {
+    mask = base();
+  }
   batch_range.reset();
   head_range.reset();
   queries.reset();

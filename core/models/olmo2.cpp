@@ -63,14 +63,14 @@ Rotated rotate_in_32_bit(Tape& t, Tensor q, Tensor k, Tensor cos, Tensor sin) {
   return {std::move(narrow_q), std::move(narrow_k)};
 }
 
-Prepared prepare_olmo2(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Prepared prepare_olmo2(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
-  at.embedded = c.blocks.embed(t, model, ids);
-  at.positions = position_ids(t, ids.dim(1));
-  at.masks = make_masks(t, model, at.embedded, padding);
+  at.embedded = c.blocks.embed(t, model, in.ids);
+  at.positions = position_ids(t, in);
+  at.masks = make_masks(t, model, at.embedded, in);
   at.hidden = at.embedded;
-  at.tables = rotary_tables(t, ids.dim(1), c.rotary_width, Dtype::kFloat32);
+  at.tables = rotary_tables(t, in.ids.dim(1), c.rotary_width, Dtype::kFloat32);
   return at;
 }
 

@@ -56,15 +56,15 @@ Tensor counted_positions(Tape& t, const Tensor& mask, Count batch, Count length)
   return t.make(shape, Dtype::kInt64, "position ids", Role::kInput);
 }
 
-Prepared prepare_opt(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
-  const Count batch = ids.dim(0), length = ids.dim(1);
+Prepared prepare_opt(Tape& t, const Decoder& model, const Inputs& in) {
+  const Count batch = in.ids.dim(0), length = in.ids.dim(1);
   Prepared at;
-  at.embedded = embed_tokens(t, model, ids);
-  at.position_mask = padding ? padding
-                             : t.make(t.shape({batch, length}), Dtype::kFloat32,
-                                      "mask of ones for the positions", Role::kInput);
+  at.embedded = embed_tokens(t, model, in.ids);
+  at.position_mask = in.attention_mask ? in.attention_mask
+                                       : t.make(t.shape({batch, length}), Dtype::kFloat32,
+                                                "mask of ones for the positions", Role::kInput);
   at.positions = counted_positions(t, at.position_mask, batch, length);
-  at.masks = make_masks(t, model, at.embedded, padding);
+  at.masks = make_masks(t, model, at.embedded, in);
   {
     const Within here(t, t.place("decoder.embed_positions"));
     Tensor rows =

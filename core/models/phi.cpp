@@ -31,15 +31,15 @@ void make_tables_and_norm(Builder& b, Decoder& model) {
   initialise_rotary_buffers(b.tape(), model);
 }
 
-Prepared prepare_phi(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& padding) {
+Prepared prepare_phi(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
-  at.embedded = c.blocks.embed(t, model, ids);
-  at.positions = position_ids(t, ids.dim(1));
-  at.masks = make_masks(t, model, at.embedded, padding);
+  at.embedded = c.blocks.embed(t, model, in.ids);
+  at.positions = position_ids(t, in);
+  at.masks = make_masks(t, model, at.embedded, in);
   if (c.embedding_dropout) at.embedded = ops::dropout(t, at.embedded);
   at.hidden = at.embedded;
-  at.tables = rotary_tables(t, ids.dim(1), c.rotary_width, at.embedded.dtype());
+  at.tables = rotary_tables(t, in.ids.dim(1), c.rotary_width, at.embedded.dtype());
   return at;
 }
 

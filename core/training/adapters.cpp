@@ -110,6 +110,16 @@ void add_adapters(Tape& t, models::Decoder& model, const Peft& peft) {
   }
 }
 
+void cast_adapters(Tape& t, const models::Decoder& model) {
+  for (const std::vector<ops::Adapter>* adapters : model.adapted) {
+    for (const ops::Adapter& adapter : *adapters) {
+      if (adapter.a.dtype() == Dtype::kBFloat16) continue;
+      t.replace_data(adapter.a, Dtype::kBFloat16);
+      t.replace_data(adapter.b, Dtype::kBFloat16);
+    }
+  }
+}
+
 std::vector<Tensor> trainable_parameters(const models::Decoder& model) {
   std::vector<Tensor> trainable;
   for (const Tensor& p : model.parameters) {

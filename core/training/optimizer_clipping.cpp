@@ -3,8 +3,8 @@
 
 namespace ledger::training {
 
-void clip_gradients(Tape& t, const std::vector<Tensor>& parameters) {
-  if (parameters.empty()) return;
+Tensor clip_gradients(Tape& t, const std::vector<Tensor>& parameters) {
+  if (parameters.empty()) return {};
   const Within here(t, t.place("clip_grad_norm_"), -1);
   const Dtype dtype = parameters[0].dtype();
   const Count count(static_cast<double>(parameters.size()));
@@ -31,6 +31,7 @@ void clip_gradients(Tape& t, const std::vector<Tensor>& parameters) {
   shifted.reset();
   reciprocal.reset();
   Tensor clamped = one("coefficient, at most one");
+  return total;
 }
 
 }  // namespace ledger::training

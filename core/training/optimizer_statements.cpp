@@ -131,12 +131,12 @@ void run_for(Step& s, const OptimizerRow& row, const std::vector<std::size_t>& g
 
 }  // namespace
 
-double make_state(Step& s, const OptimizerRow& row, std::size_t parameter) {
+double make_state(Step& s, const OptimizerRow& row, std::size_t parameter, bool in_full_bits) {
   const Tensor& p = s.parameters[parameter];
   const bool paged = row.paged_from > 0 && p.shape().elements().value() >= row.paged_from;
   double paged_bytes = 0;
   for (const StateTensor& tensor : row.state) {
-    if (!concerns(s.t, row, tensor.of, p)) continue;
+    if (in_full_bits ? tensor.of == Which::kLarge : !concerns(s.t, row, tensor.of, p)) continue;
     if (!tensor.only_if.empty() && s.arg(tensor.only_if) == 0) continue;
     const Shape shape = shape_of(s.t, p, tensor.elements);
     const Dtype dtype = dtype_of(p, tensor.type);

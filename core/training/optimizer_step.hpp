@@ -61,6 +61,8 @@ void apollo_adamw(Step& s);     // apollo_torch/apollo.py
 void run_statements(Step& s, const OptimizerRow& row, const std::vector<std::size_t>& chosen);
 // Makes the state of one parameter as the row lists it. What is paged is not made; its bytes are
 // returned.
-double make_state(Step& s, const OptimizerRow& row, std::size_t parameter);
+// `in_full_bits`: as if the parameter were too small for codes.
+double make_state(Step& s, const OptimizerRow& row, std::size_t parameter,
+                  bool in_full_bits = false);
 
 }  // namespace ledger::training

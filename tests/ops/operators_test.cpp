@@ -9,6 +9,7 @@
 #include "core/ops/embedding.hpp"
 #include "core/ops/layout.hpp"
 #include "core/ops/linear.hpp"
+#include "core/ops/loss.hpp"
 #include "core/reduction.hpp"
 #include "tests/ops/bench.hpp"
 

@@ -130,7 +130,7 @@ TEST_CASE("paged state of large tensors is outside the allocator, its scales are
   {
     const Tensor large = t.parameter(t.shape({400, 250}), Dtype::kBFloat16, "weight");
     const Tensor smaller = t.parameter(t.shape({400, 249}), Dtype::kBFloat16, "weight");
-    training::Optimizer optimizer(t, scenario.training, {large, smaller});
+    training::Optimizer optimizer(t, scenario.training, training::one_group({large, smaller}));
     optimizer.step();
     CHECK(optimizer.paged_bytes() == 100000);
   }

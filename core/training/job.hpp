@@ -1,0 +1,59 @@
+// What a training loop works on, and the loops themselves. Each trainer is a program of its own: to
+// add one, write a file beside plain_loop.cpp and choose it in program.cpp. What a subclass of
+// transformers' Trainer changes is a Method.
+#pragma once
+
+#include <vector>
+
+#include "core/models/decoder.hpp"
+#include "core/tape.hpp"
+#include "core/training/optimizers.hpp"
+
+namespace ledger::training {
+
+constexpr int kSteps = 2;  // the second is the steady state: optimizer state exists when it begins
+
+// The model under training, loaded and wrapped, and its optimizer.
+struct Job {
+  Tape& t;
+  const Scenario& scenario;
+  const models::Decoder& model;
+  const std::vector<Tensor>& trainable;
+  Optimizer& optimizer;
+  int micro_batches;  // of one step
+
+  const Training& training() const { return scenario.training; }
+  Shape ids_shape() const;  // [B,T]
+  bool autocasts() const { return training().bf16 || training().fp16; }
+  Dtype autocast_dtype() const { return training().fp16 ? Dtype::kFloat16 : Dtype::kBFloat16; }
+};
+
+// Two steps of a plain loop in PyTorch.
+void run_plain_loop(Job& job);
+
+// One batch as the data loader hands it over: all tensors on the device.
+struct Batch {
+  models::Inputs inputs;
+  Tensor labels;             // [B,T]
+  Count scored = 0;          // labels that count when shifted by one
+  std::vector<Tensor> rest;  // what else the collator makes, in its order
+};
+
+// What a trainer does with a batch.
+struct Method {
+  Batch (*collate)(Job& job);
+  // The loss of one batch. `num_items_in_batch`: labels that count in all of the step's batches.
+  Tensor (*compute_loss)(Job& job, const Batch& batch, const Tensor& num_items_in_batch);
+};
+
+// The model called without labels, as accelerate wraps it: autocast ends with the forward pass, and
+// 16-bit outputs become 32-bit ones.
+Tensor logits_under_autocast(Job& job, const models::Inputs& inputs);
+
+// Two steps of transformers' Trainer with that method.
+void run_trainer(Job& job, const Method& method);
+
+extern const Method kTransformersTrainer;  // Trainer itself
+extern const Method kSupervised;           // trl's SFTTrainer
+
+}  // namespace ledger::training
