@@ -26,11 +26,13 @@ struct Casts {
   Tensor hidden, weight;
 };
 Casts run_tiles(Tape& t, const Tensor& hidden, const Tensor& weight, Dtype dtype, bool backward) {
-  t.matrix_product_done();
   const Count tokens = hidden.dim(0), width = hidden.dim(1), vocabulary = weight.dim(0);
   const bool casts_hidden = hidden.dtype() != dtype, casts_weight = weight.dtype() != dtype;
   Casts held;
-  if (!casts_hidden && !casts_weight) return held;
+  if (!casts_hidden && !casts_weight) {
+    t.matrix_product_done();
+    return held;
+  }
   double shown = 0;
   for (double start = 0; start < tokens.value(); start += kTokensOfTile) {
     const bool last = start + kTokensOfTile >= tokens.value();
@@ -39,13 +41,17 @@ Casts run_tiles(Tape& t, const Tensor& hidden, const Tensor& weight, Dtype dtype
     if (casts_hidden) {
       held.hidden = t.scratch(t.shape({n, width}), dtype, "hidden states of a tile, cast");
     }
-    if (!casts_weight) continue;
+    if (!casts_weight) {
+      t.matrix_product_done();
+      continue;
+    }
     double shown_rows = 0;
     for (double row = 0; row < vocabulary.value(); row += kVocabularyOfTile) {
       const bool last_rows = row + kVocabularyOfTile >= vocabulary.value();
       if (++shown_rows > kTilesShown && !last_rows) continue;
       const Count rows = minimum(vocabulary - Count(row), kVocabularyOfTile);
       held.weight = t.scratch(t.shape({rows, width}), dtype, "rows of the head, cast");
+      t.matrix_product_done();
       if (!backward) held.weight.reset();
     }
   }

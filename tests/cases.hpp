@@ -1,0 +1,73 @@
+// The measured cases of losses, trainers and optimizers in their own form, turned into scenarios.
+#pragma once
+
+#include <string>
+
+#include "tests/rows.hpp"
+
+namespace ledger::rows {
+
+inline std::string dtype_of(const std::string& name) {
+  return name == "fp32" ? "float32" : name == "fp16" ? "float16" : "bfloat16";
+}
+
+// Liger's kernels by the short names of the cases.
+inline json liger_config(const json& kinds) {
+  json config;
+  for (const auto& [key, name] : {std::pair{"rope", "rope"},
+                                  {"rms_norm", "rms"},
+                                  {"swiglu", "swiglu"},
+                                  {"cross_entropy", "ce"},
+                                  {"fused_linear_cross_entropy", "flce"}}) {
+    bool on = false;
+    for (const json& kind : kinds) on = on || kind == name;
+    config[key] = on;
+  }
+  return config;
+}
+
+inline json training_of(const json& c) {
+  json t = {{"per_device_train_batch_size", c.at("batch")},
+            {"max_length", c.at("seq")},
+            {"gradient_accumulation_steps", c.value("accumulation", 1)},
+            {"gradient_checkpointing", c.value("checkpointing", false)},
+            {"bf16", c.value("autocast", "") == "bf16"},
+            {"optim", c.value("optim", "adamw_torch_fused")}};
+  if (c.contains("liger")) {
+    t["use_liger_kernel"] = true;
+    t["liger_kernel_config"] = liger_config(c.at("liger"));
+  }
+  const json args = c.value("args", json::object());
+  for (const char* key : {"use_liger_kernel", "label_smoothing_factor"}) {
+    if (args.contains(key)) t[key] = args.at(key);
+  }
+  // transformers takes them as text: "rank=64, scale=0.10". Memory depends on the rank.
+  const std::string text = args.value("optim_args", "");
+  if (const std::size_t at = text.find("rank="); at != text.npos) {
+    t["optim_args"] = {{"rank", std::stoi(text.substr(at + 5))}};
+  }
+  const json sft = c.value("sft", json::object());
+  for (const auto& [key, value] : sft.items()) t[key] = value;
+  if (c.contains("packing")) {
+    t["packing"] = true;
+    t["packing_strategy"] = c.at("packing");
+  }
+  if (c.value("padding_free", false)) t["padding_free"] = true;
+  if (c.contains("lengths")) t["sample_lengths"] = c.at("lengths");
+  return t;
+}
+
+inline json scenario_of(const json& c) {
+  const std::string via = c.value("via", "trainer");
+  json s = {{"model", c.at("model")},
+            {"dtype", dtype_of(c.at("weights"))},
+            {"attn_implementation", c.value("attention", "sdpa")},
+            {"trainer", via == "loop"  ? "torch"
+                        : via == "sft" ? "trl"
+                                       : "transformers"},
+            {"training", training_of(c)}};
+  if (c.at("method") == "lora") s["peft"] = {{"r", 16}, {"target_modules", "all-linear"}};
+  return s;
+}
+
+}  // namespace ledger::rows
