@@ -15,6 +15,7 @@ struct DecoderLayer;
 struct Mlp;
 struct Norm;
 class Builder;
+struct KeyValueCache;
 
 // What the model is called with.
 struct Inputs {
@@ -23,11 +24,13 @@ struct Inputs {
   Tensor position_ids;    // [B,T], or absent: then the model counts
   bool padded = true;     // whether the mask, where there is one, leaves any token out
   bool packed = false;    // whether positions begin anew within a row
+  KeyValueCache* cache = nullptr;  // where generation keeps what it has seen
 };
 
 // What a layer is called with.
 struct LayerInputs {
   Tensor hidden, cos, sin, mask, positions, alibi;
+  KeyValueCache* cache = nullptr;
 };
 
 struct Masks {
@@ -75,6 +78,8 @@ AttentionOutput attention(Tape& t, const DecoderLayer& layer, const LayerInputs&
 AttentionOutput attend(Tape& t, const DecoderLayer& layer, Tensor q, Tensor k, Tensor v,
                        Tensor mask);
 RotaryTables rotary_tables(Tape& t, Count length, Count width, Dtype dtype);
+// The same where every sequence has positions of its own.
+RotaryTables rotary_tables(Tape& t, Count batch, Count length, Count width, Dtype dtype);
 void make_embedding(Builder& b, Decoder& model);
 void make_llama_layer(Builder& b, DecoderLayer& layer);
 void make_norm_and_tables(Builder& b, Decoder& model);

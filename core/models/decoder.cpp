@@ -20,7 +20,8 @@ RegionOutput run_layer(Tape& t, const void* context, const std::vector<Tensor>& 
 
 RegionOutput through_layer(Tape& t, const Decoder& model, const DecoderLayer& layer,
                            std::vector<Tensor> arguments) {
-  switch (model.options.checkpointing) {
+  // Nothing is forgotten where nothing would be kept.
+  switch (t.grad_enabled() ? model.options.checkpointing : RunOptions::Checkpointing::kOff) {
     case RunOptions::Checkpointing::kOff: break;
     case RunOptions::Checkpointing::kNonReentrant:
       return t.checkpoint(run_layer, &layer, std::move(arguments));
@@ -28,6 +29,12 @@ RegionOutput through_layer(Tape& t, const Decoder& model, const DecoderLayer& la
       return t.checkpoint_reentrant(run_layer, &layer, std::move(arguments));
   }
   return run_layer(t, &layer, arguments);
+}
+
+// Without checkpointing, and with a cache.
+Tensor next_hidden(Tape& t, const DecoderLayer& layer, LayerInputs in) {
+  const Within here(t, layer.place, layer.index);
+  return layer.model->config.blocks.layer(t, layer, in);
 }
 
 Tensor body(Tape& t, const Decoder& model, const Inputs& in) {
@@ -38,6 +45,11 @@ Tensor body(Tape& t, const Decoder& model, const Inputs& in) {
   for (const DecoderLayer& layer : model.layers) {
     const bool windowed = c.windowed[static_cast<std::size_t>(layer.index)];
     const RotaryTables& tables = windowed && at.local_tables.cos ? at.local_tables : at.tables;
+    if (in.cache) {
+      hidden = next_hidden(
+          t, layer, {hidden, tables.cos, tables.sin, at.masks.full, at.positions, {}, in.cache});
+      continue;
+    }
     output = through_layer(t, model, layer,
                            {hidden, tables.cos, tables.sin,
                             windowed ? at.masks.windowed : at.masks.full, at.positions, at.alibi});
@@ -88,7 +100,10 @@ Prepared prepare_decoder(Tape& t, const Decoder& model, const Inputs& in) {
   at.positions = position_ids(t, in);
   at.masks = make_masks(t, model, at.embedded, in);
   at.hidden = at.embedded;
-  at.tables = c.blocks.tables(t, in.ids.dim(1), c.rotary_width, at.embedded.dtype());
+  const Count length = in.ids.dim(1);
+  at.tables =
+      in.cache ? rotary_tables(t, at.positions.dim(0), length, c.rotary_width, at.embedded.dtype())
+               : c.blocks.tables(t, length, c.rotary_width, at.embedded.dtype());
   return at;
 }
 

@@ -1,5 +1,6 @@
 // The blocks of a llama-like layer, statement by statement as in transformers' modeling files: a
 // named local here is a name there, a moved operand is a temporary there.
+#include "core/models/cache.hpp"
 #include "core/models/decoder.hpp"
 #include "core/ops/attention.hpp"
 #include "core/ops/cast.hpp"
@@ -109,6 +110,7 @@ AttentionOutput attention(Tape& t, const DecoderLayer& layer, const LayerInputs&
     states.q = std::move(rotated.q);
     states.k = std::move(rotated.k);
   }
+  if (in.cache) in.cache->update(t, layer.index, states.k, states.v);
   AttentionOutput result = c.blocks.attend(t, layer, states.q, states.k, states.v, in.mask);
   result.output = ops::merge_heads(t, std::move(result.output));
   result.output = ops::linear(t.as("attention projected"), layer.self_attn.o_proj, result.output);

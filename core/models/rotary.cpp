@@ -113,11 +113,15 @@ void initialise_rotary_buffers(Tape& t, const Decoder& model) {
 }
 
 RotaryTables rotary_tables(Tape& t, Count length, Count width, Dtype dtype) {
+  return rotary_tables(t, 1, length, width, dtype);
+}
+
+RotaryTables rotary_tables(Tape& t, Count batch, Count length, Count width, Dtype dtype) {
   const Within here(t, t.place("rotary_emb"), -1);
   const NoGrad no_grad(t);
-  Tensor positions = t.scratch(t.shape({1, 1, length}), Dtype::kFloat32, "positions in 32 bit");
-  Tensor angles = t.output(t.shape({1, width / 2, length}), Dtype::kFloat32, "angles");
-  const Shape shape = t.shape({1, length, width});
+  Tensor positions = t.scratch(t.shape({batch, 1, length}), Dtype::kFloat32, "positions in 32 bit");
+  Tensor angles = t.output(t.shape({batch, width / 2, length}), Dtype::kFloat32, "angles");
+  const Shape shape = t.shape({batch, length, width});
   Tensor both = t.output(shape, Dtype::kFloat32, "angles, twice side by side");
   Tensor cos = t.output(shape, Dtype::kFloat32, "cos");
   cos = t.output(shape, Dtype::kFloat32, "cos, scaled");

@@ -11,12 +11,12 @@ double ceil_of(double a, double b) { return std::ceil(a / b); }
 
 // Into how many pieces the forward kernel splits the keys when there is too little work for the
 // device. Source: flash_attn/flash_api.cpp, num_splits_heuristic; blocks of 64 rows.
-int splits(double batch_heads, double length, double width, double multiprocessors) {
+int splits(double batch_heads, double queries, double keys, double width, double multiprocessors) {
   constexpr int kMaxSplits = 128;
   const double slots = 2 * multiprocessors;
-  const double work = batch_heads * ceil_of(length, 64);
+  const double work = batch_heads * ceil_of(queries, 64);
   const double columns = width <= 64 ? 256 : width <= 128 ? 128 : 64;
-  const double blocks = ceil_of(length, columns);
+  const double blocks = ceil_of(keys, columns);
   if (work >= 0.8 * slots) return 1;
   const int most = static_cast<int>(std::min({double{kMaxSplits}, slots, blocks}));
   auto eligible = [&](int n) { return n == 1 || ceil_of(blocks, n) != ceil_of(blocks, n - 1); };
@@ -74,13 +74,17 @@ constexpr Rule kFlash{"flash attention", "aten: _scaled_dot_product_flash_attent
 Tensor flash_attention(Tape& t, Tensor q, Tensor k, Tensor v, bool dropout) {
   Recording recording(t, kFlash, {&q, &k, &v});
   const Count batch = q.dim(0), heads = q.dim(1), length = q.dim(2), width = q.dim(3);
+  // One query of many heads that share keys is taken for as many queries of fewer heads.
+  const bool grouped = length.value() == 1 && heads.value() > k.dim(1).value() && !dropout;
+  const double blocks_of_heads = grouped ? k.dim(1).value() : heads.value();
+  const double queries = grouped ? heads.value() / k.dim(1).value() : length.value();
   Tensor out = t.output(q.shape(), q.dtype(), "attention output", q->swapped);
   Tensor log_sums = t.as("log of the row sums, for attention's backward")
                         .output(t.shape({batch, heads, length}), Dtype::kFloat32, "");
   // The keys are not split where attention drops out.
   const int pieces = dropout ? 1
-                             : splits(batch.value() * heads.value(), length.value(), width.value(),
-                                      t.device().multiprocessors);
+                             : splits(batch.value() * blocks_of_heads, queries, k.dim(2).value(),
+                                      width.value(), t.device().multiprocessors);
   Tensor piece_sums, piece_outputs;
   if (pieces > 1) {
     const Count s = t.workings().named("s", pieces);

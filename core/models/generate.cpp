@@ -1,0 +1,192 @@
+// Statement by statement as transformers samples: generation/utils.py, generate and _sample, with
+// GenerationConfig's defaults and do_sample (temperature 1, no top-k, no top-p).
+#include "core/models/generate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/models/cache.hpp"
+#include "core/ops/cast.hpp"
+#include "core/ops/layout.hpp"
+#include "core/reduction.hpp"
+
+namespace ledger::models {
+namespace {
+
+// Events that passes of one token may have together; a pass has about so many a layer.
+constexpr double kMostEvents = 300000, kEventsPerLayer = 100;
+
+struct Sampler {
+  Tape& t;
+  const Decoder& model;
+  const GenerateRequest& request;
+  Count batch, vocabulary;
+  KeyValueCache cache{};
+  Tensor ids, attention_mask, positions, unfinished;
+  Tensor logits, scores, probabilities, next;
+
+  Tensor numbers(Count count, const char* what) {  // of 64 bit
+    return t.scratch(t.shape({count}), Dtype::kInt64, what);
+  }
+  Tensor rows(Count length, const char* what) {
+    return t.scratch(t.shape({batch, length}), Dtype::kInt64, what);
+  }
+
+  // torch.isin(pad, eos).any() and the checks around it, all of which are read back.
+  void check_special_tokens(const Tensor& mask) {
+    {
+      Tensor a = t.bytes(1, "truth value"), b = t.bytes(1, "truth value");
+      Tensor c = t.bytes(1, "truth value");
+    }
+    { Tensor a = t.bytes(1, "truth value"), b = t.bytes(1, "truth value"); }
+    {
+      Tensor last = numbers(1, "last tokens that are padding");
+      Tensor any = t.bytes(1, "truth value");
+    }
+    (void)mask;
+  }
+
+  void count_positions() {
+    Tensor counted = running_sum(t, request.attention_mask, "positions counted");
+    Tensor shifted = rows(request.prompt, "positions from zero");
+    counted.reset();
+    Tensor padding = t.bytes(batch * request.prompt, "tokens that are padding");
+    positions = rows(request.prompt, "position ids");
+  }
+
+  Tensor run(const Tensor& new_ids, const Tensor& new_positions, Count length) {
+    Inputs in;
+    in.ids = new_ids;
+    in.position_ids = new_positions;
+    in.attention_mask = attention_mask;
+    in.padded = false;
+    in.cache = &cache;
+    cache.length = length;
+    Tensor narrow;
+    {
+      const Autocast autocast(t, request.autocast, request.autocast_dtype);
+      const Within here(t, t.place("model"), -1);
+      Tensor hidden = backbone(t, model, in);
+      const Count width = hidden.dim(2);
+      Tensor last = t.view(hidden, t.shape({batch, 1, width}), false);
+      narrow = model.config.blocks.head(t, model, std::move(last));
+    }
+    if (!request.autocast) return narrow;
+    return ops::to(t.as("logits in 32 bit"), narrow, Dtype::kFloat32);
+  }
+
+  void prefill() {
+    Tensor own = rows(request.prompt, "token ids");
+    logits = run(own, positions, request.prompt);
+  }
+
+  // Positions and mask grow by one token.
+  void grow(Count length) {
+    {
+      Tensor range = numbers(1, "range");
+      Tensor last = numbers(batch, "last position");
+      range.reset();
+      Tensor following = numbers(batch, "next position");
+      last.reset();
+      positions = rows(length, "position ids");
+    }
+    Tensor ones = numbers(batch, "attention mask of a token");
+    attention_mask = rows(length, "attention mask");
+  }
+
+  // torch.multinomial(probabilities, 1) with its checks.
+  Tensor choose() {
+    Tensor chosen = numbers(batch, "next tokens");
+    Tensor least = t.bytes(4, "smallest probability"), most = t.bytes(4, "largest probability");
+    {
+      const ReductionScratch scratch = reduction_scratch(t, batch * vocabulary, 1, true, 8);
+      if (scratch.any) {
+        Tensor partials = t.bytes(scratch.partials, "partial extremes of a reduction");
+        Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
+      }
+    }
+    Tensor sound = t.bytes(1, "whether all are probabilities");
+    Tensor sums = t.bytes(Count(4) * batch, "sum of each row");
+    sums.reset();
+    Tensor whole = t.bytes(1, "whether a row sums to nothing");
+    Tensor race = t.scratch(probabilities.shape(), Dtype::kFloat32, "exponential random numbers");
+    // The largest of each row, a number and its index.
+    const ReductionScratch scratch = reduction_scratch(t, vocabulary, batch, true, 16);
+    if (scratch.any) {
+      Tensor partials = t.bytes(scratch.partials, "partial extremes of a reduction");
+      Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
+    }
+    return chosen;
+  }
+
+  void sample(Count length) {
+    // A copy even where the type is that already.
+    scores = t.scratch(t.shape({batch, vocabulary}), Dtype::kFloat32, "scores of the next token");
+    probabilities = t.scratch(scores.shape(), Dtype::kFloat32, "probabilities of the next token");
+    Tensor chosen = choose();
+    {
+      Tensor kept = numbers(batch, "next tokens");
+      Tensor finished = numbers(batch, "finished sequences");
+      Tensor padding = numbers(batch, "padding of finished sequences");
+      next = numbers(batch, "next tokens");
+    }
+    chosen.reset();
+    ids = rows(length, "token ids");
+    unfinished = numbers(batch, "unfinished sequences");
+  }
+};
+
+double most_passes(const DecoderConfig& config) {
+  return std::max(4.0, std::floor(kMostEvents / (kEventsPerLayer * config.layers.value())));
+}
+
+// Of many passes in a row only the first and the last ones are replayed: between them the cache
+// only grows.
+double passes_shown(const DecoderConfig& config, const GenerateRequest& request) {
+  const double most = most_passes(config);
+  const double asked = request.passes_shown > 0 ? request.passes_shown : most;
+  return std::min({request.new_tokens, most, asked});
+}
+
+}  // namespace
+
+bool shortens(const DecoderConfig& config, double new_tokens) {
+  return new_tokens > most_passes(config);
+}
+
+Tensor generate(Tape& t, const Decoder& model, const GenerateRequest& request) {
+  const NoGrad no_grad(t);
+  const Within here(t, t.place("generate"), -1);
+  Sampler s{t, model, request, request.ids.dim(0), model.config.vocabulary};
+  Tensor end = s.numbers(1, "end of text"), padding = s.numbers(1, "padding");
+  s.ids = request.ids;
+  s.attention_mask = request.attention_mask;
+  s.check_special_tokens(request.attention_mask);
+  s.count_positions();
+  Tensor first_positions = s.positions;  // generate()'s own names
+  s.unfinished = s.numbers(s.batch, "unfinished sequences");
+  s.prefill();
+  const double shown = passes_shown(model.config, request);
+  const double before = shown < request.new_tokens ? std::ceil(shown / 2) : request.new_tokens;
+  const double last_begin = request.new_tokens - (shown - before) + 1;
+  Tensor pass_ids, pass_positions, pass_mask;
+  for (double token = 1;; token += 1) {
+    if (token > before && token < last_begin) token = last_begin;
+    const Count length = request.prompt + Count(token);
+    s.grow(length);
+    s.sample(length);
+    s.logits.reset();
+    if (token >= request.new_tokens) break;
+    Tensor new_ids = s.numbers(s.batch, "token ids");
+    Tensor new_positions = s.numbers(s.batch, "position ids");
+    pass_ids = t.view(new_ids, t.shape({s.batch, 1}), false);
+    pass_positions = t.view(new_positions, t.shape({s.batch, 1}), false);
+    new_ids.reset();
+    new_positions.reset();
+    pass_mask = s.attention_mask;
+    s.logits = s.run(pass_ids, pass_positions, length);
+  }
+  return s.ids;
+}
+
+}  // namespace ledger::models
