@@ -11,6 +11,8 @@ namespace {
 
 const char* letter_of(Mark::Kind kind) {
   switch (kind) {
+    case Mark::Kind::kGenerate: return "G";
+    case Mark::Kind::kLogProbabilities: return "L";
     case Mark::Kind::kForward: return "F";
     case Mark::Kind::kBackward: return "B";
     case Mark::Kind::kStep: return "S";

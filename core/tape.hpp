@@ -69,6 +69,8 @@ struct Mark {
   enum class Kind : std::uint8_t {
     kLoaded,
     kBegin,
+    kGenerate,          // completions are sampled
+    kLogProbabilities,  // of the old policy and of the reference
     kForward,
     kBackward,
     kBackwardEnd,
@@ -276,6 +278,7 @@ class Tape {
 
   // -- autograd
   bool grad_enabled() const { return grad_enabled_; }
+  bool adapters_enabled() const { return adapters_enabled_; }
   void backward(Tensor loss);
   // Runs the region without keeping what it saves; saved values are recomputed when first asked
   // for.
@@ -297,6 +300,7 @@ class Tape {
   friend class Recording;
   friend class Within;
   friend class NoGrad;
+  friend class WithoutAdapters;
   friend class Autocast;
   friend struct Engine;
 
@@ -348,6 +352,7 @@ class Tape {
   bool in_backward_rule_ = false;  // its backward is
   const char* next_name_ = nullptr;
   bool grad_enabled_ = true;
+  bool adapters_enabled_ = true;
   bool backward_thread_ = false;
   std::array<Tensor, 2> workspaces_;  // of the forward and of the backward thread
   std::vector<Frame*> recording_;     // regions being run for the first time
@@ -393,6 +398,21 @@ class NoGrad {
   NoGrad(const NoGrad&) = delete;
   NoGrad& operator=(const NoGrad&) = delete;
   ~NoGrad() { tape_.grad_enabled_ = before_; }
+
+ private:
+  Tape& tape_;
+  bool before_;
+};
+
+// peft's disable_adapter(): linears run as if they had none.
+class WithoutAdapters {
+ public:
+  WithoutAdapters(Tape& tape, bool without) : tape_(tape), before_(tape.adapters_enabled_) {
+    tape.adapters_enabled_ = before_ && !without;
+  }
+  WithoutAdapters(const WithoutAdapters&) = delete;
+  WithoutAdapters& operator=(const WithoutAdapters&) = delete;
+  ~WithoutAdapters() { tape_.adapters_enabled_ = before_; }
 
  private:
   Tape& tape_;

@@ -7,6 +7,8 @@ import { size, size_range } from './number.mjs';
 /** @typedef {import('./number.mjs').Numbers} Numbers */
 
 const kPhases = /** @type {{[id: string]: string}} */ ({
+  generate: 'generation',
+  log_probabilities: 'log-probabilities',
   forward: 'forward pass',
   backward: 'backward pass',
   step: 'optimizer step',

@@ -12,6 +12,7 @@ struct Phases {
   PhaseFigures open;
   bool is_open = false;
   std::uint64_t begin_bytes = 0;
+  bool first = false;  // the next phase is the first of its step
   std::uint64_t clip_peak = 0;
   bool clipping = false;
 
@@ -27,7 +28,8 @@ struct Phases {
     open = {};
     open.step = mark.step;
     open.phase = phase;
-    open.start_bytes = phase == Phase::kForward && mark.micro_batch == 0 ? begin_bytes : now;
+    open.start_bytes = first ? begin_bytes : now;
+    first = false;
     open.peak_bytes = now;
     open.peak_event = open.first_event = event;
     open.reserved_bytes = reserved;
@@ -60,7 +62,12 @@ struct Phases {
     switch (mark.kind) {
       case Mark::Kind::kBegin:
         begin_bytes = now;
+        first = true;
         clip_peak = 0;
+        break;
+      case Mark::Kind::kGenerate: start(mark, Phase::kGenerate, event, now, reserved); break;
+      case Mark::Kind::kLogProbabilities:
+        start(mark, Phase::kLogProbabilities, event, now, reserved);
         break;
       case Mark::Kind::kForward: start(mark, Phase::kForward, event, now, reserved); break;
       case Mark::Kind::kBackward: start(mark, Phase::kBackward, event, now, reserved); break;

@@ -76,7 +76,7 @@ Tensor fold(Tape& t, const Tensor& weight, const Factors& factors) {
 }  // namespace
 
 Tensor weight_update(Tape& t, const Linear& layer) {
-  if (layer.adapters.empty()) return {};
+  if (layer.adapters.empty() || !t.adapters_enabled()) return {};
   const Adapter& adapter = layer.adapters.front();
   Tensor update = product(t, adapter.b, adapter.a);
   update = mul_constant(t.as("update of a weight, scaled"), update);
@@ -91,7 +91,7 @@ Tensor updated_weight(Tape& t, const Linear& layer, const Tensor& update) {
 }
 
 Factors update_factors(Tape& t, const Stacked& stacked) {
-  if (stacked.adapters.empty()) return {};
+  if (stacked.adapters.empty() || !t.adapters_enabled()) return {};
   const Within here(t, stacked.place);
   const Adapter& adapter = stacked.adapters.front();
   const Count experts = stacked.shape[0];
