@@ -15,6 +15,29 @@ std::string version_of(std::string_view name) {
   return {};
 }
 
+void add_rl(const Rl& rl, bool shortened, std::vector<std::string>& out) {
+  if (rl.method == "reward") return;
+  out.push_back(
+      "Every prompt and every completion has its full length; what only metrics use, a number for "
+      "each sequence or token, is left out.");
+  if (rl.method != "grpo") return;
+  out.push_back(
+      "The model samples completions itself, without an engine; functions on the host reward "
+      "them.");
+  if (shortened) {
+    out.push_back(
+        "Of a generation only the first and the last tokens are replayed: between them its cache "
+        "only grows.");
+  }
+}
+
+// trl's class, by method.
+std::string class_of(const Rl& rl) {
+  if (rl.method == "dpo") return "DPOTrainer";
+  if (rl.method == "kto") return "KTOTrainer";
+  return rl.method == "grpo" ? "GRPOTrainer" : "RewardTrainer";
+}
+
 std::string program_of(const Scenario& s) {
   if (s.trainer == "torch") {
     return "A plain training loop: forward, backward, step, zero_grad(set_to_none=True).";
@@ -24,6 +47,7 @@ std::string program_of(const Scenario& s) {
            ": a batch lives until the next one is there; the loss is a sum divided by the number "
            "of labels that count.";
   }
+  if (s.rl) return class_of(*s.rl) + " of TRL " + version_of("trl") + ".";
   return "SFTTrainer of TRL " + version_of("trl") +
          ": the loss scores tokens in tiles and keeps no logits; the sums for its metrics are made "
          "in every step.";
@@ -67,6 +91,7 @@ std::vector<std::string> assumptions_of(const Scenario& s, const Simulation& sim
   } else {
     out.push_back("The model's output object is dropped before the backward pass.");
   }
+  if (s.rl) add_rl(*s.rl, simulation.run.generation_shortened, out);
   if (simulation.micro_batches < s.training.gradient_accumulation_steps) {
     const std::string shown = with_separators(simulation.micro_batches);
     out.push_back(simulation.repeats

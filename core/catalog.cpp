@@ -300,6 +300,7 @@ std::string catalog() {
   out.add("dtypes", ids(kDtypes));
   out.add("attn_implementations", choices(kAttentions));
   out.add("trainers", ids(kTrainers));
+  out.add("rl_methods", choices(kRlMethods));
   out.add("letters", letters());
   out.add("parts", parts());
   out.add("defaults", defaults());

@@ -95,6 +95,19 @@ struct Quantization {
   bool prepare_model_for_kbit_training = true;
 };
 
+// Fields bear the names of trl's GRPOConfig, DPOConfig and KTOConfig, but for the method and the
+// length of the prompt, which trl takes from its class and from the data.
+struct Rl {
+  std::string method;                // "dpo", "kto", "reward" or "grpo"
+  double prompt_length = 0;          // tokens, of training.max_length
+  double max_completion_length = 0;  // tokens, the rest of it
+  bool precompute_ref_log_probs = false;
+  double num_generations = 8;
+  double beta = 0;  // above 0 a reference is asked
+  double num_iterations = 1;
+  double steps_per_generation = 1;  // micro-batches that are generated at once
+};
+
 struct Device {
   int compute_major = 8, compute_minor = 0;
   double multiprocessors = 108;
@@ -112,6 +125,7 @@ struct Scenario {
   Training training;
   std::optional<Peft> peft;
   std::optional<Quantization> quantization;
+  std::optional<Rl> rl;
   bool attention_mask = false;
   bool keep_outputs = false;
   Device device;

@@ -79,6 +79,9 @@ Training read_training(const Value& scenario, std::string_view trainer, Findings
 void read_loss(const Value& training, std::string_view trainer, Training& out, Findings& findings);
 std::optional<Peft> read_peft(const Value& scenario, const ModelReading& model, Findings& findings);
 std::optional<Quantization> read_quantization(const Value& scenario, Findings& findings);
+// Settles the lengths of `training` too.
+std::optional<Rl> read_rl(const Value& scenario, Training& training, Findings& findings);
+Value rl_of(const Rl& rl);  // as in the normalised scenario
 Device read_device(const Value& scenario, Findings& findings);
 // What is wrong only in combination, and sizes beyond what can be counted.
 void check_together(const Scenario& scenario, const ModelReading& model, Findings& findings);

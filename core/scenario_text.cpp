@@ -147,6 +147,7 @@ std::string normalised(const Scenario& scenario, const ModelReading& model) {
   out.add("peft", scenario.peft ? peft_of(*scenario.peft) : Value());
   out.add("quantization",
           scenario.quantization ? quantization_of(*scenario.quantization) : Value());
+  out.add("rl", scenario.rl ? rl_of(*scenario.rl) : Value());
   out.add("attention_mask", Value::of_flag(scenario.attention_mask));
   out.add("keep_outputs", Value::of_flag(scenario.keep_outputs));
   out.add("card", scenario.device.card.empty() ? Value() : Value::of_text(scenario.device.card));

@@ -83,6 +83,61 @@ void check_trainer(const Scenario& scenario, Findings& findings) {
   }
 }
 
+bool has_windows(const ModelConfig& config) {
+  const auto types = config.lists.find("layer_types");
+  if (types != config.lists.end()) {
+    for (const std::string& type : types->second) {
+      if (type != "full_attention") return true;
+    }
+  }
+  const bool switched_off = config.flags.count("use_sliding_window") > 0;
+  return config.number_or("sliding_window", 0) > 0 &&
+         (!switched_off || config.flag("use_sliding_window"));
+}
+
+void check_rl(const Scenario& scenario, Findings& findings) {
+  if (!scenario.rl) return;
+  const auto refuse = [&](std::string_view path, std::string_view why) {
+    findings.add(std::string(path), std::string(path) + " " + std::string(why));
+  };
+  if (scenario.trainer != "trl") {
+    findings.add("trainer",
+                 "trainer is " + quoted(scenario.trainer) +
+                     ", but rl is what trl's trainers do; it must be \"trl\", or rl left out.",
+                 scenario.trainer, "trl");
+  }
+  const Training& training = scenario.training;
+  for (const auto& [given, key] :
+       {std::pair{training.packing, "training.packing"},
+        {training.padding_free, "training.padding_free"},
+        {!training.sample_lengths.empty(), "training.sample_lengths"},
+        {training.use_liger_kernel, "training.use_liger_kernel"},
+        {training.label_smoothing_factor > 0, "training.label_smoothing_factor"},
+        {training.loss_type != "nll", "training.loss_type"}}) {
+    if (given) refuse(key, "belongs to SFTTrainer; leave it out where rl is given.");
+  }
+  if (scenario.quantization) refuse("quantization", "together with rl is not modelled yet.");
+  if (scenario.attention_mask) {
+    refuse("attention_mask",
+           "together with rl is not modelled: prompts and completions have their full length.");
+  }
+  if (scenario.keep_outputs) refuse("keep_outputs", "has no meaning together with rl.");
+  if (scenario.rl->method != "grpo") return;
+  if (scenario.attn_implementation == "eager") {
+    refuse("attn_implementation",
+           "eager is not modelled for generation yet, which grpo needs; sdpa is.");
+  }
+  const std::string_view type = scenario.model.model_type;
+  const bool known = std::find(kGenerates.begin(), kGenerates.end(), type) != kGenerates.end();
+  if (!type.empty() && (!known || has_windows(scenario.model))) {
+    findings.add("rl.method", "rl.method grpo needs generation, which is not modelled yet for " +
+                                  std::string(type) + (known ? " with windows of attention" : "") +
+                                  "; it is for " +
+                                  listed({kGenerates.begin(), kGenerates.end()}, "and") +
+                                  ", without windows.");
+  }
+}
+
 // Generous upper bounds: a scenario that passes cannot reach a size that a double rounds.
 void check_sizes(const Scenario& scenario, Findings& findings) {
   const ModelConfig& config = scenario.model;
@@ -90,8 +145,9 @@ void check_sizes(const Scenario& scenario, Findings& findings) {
   const double layers = of("num_hidden_layers"), width = of("hidden_size");
   const double heads = of("num_attention_heads"), head = of("head_dim");
   const double wide = of("intermediate_size"), vocabulary = of("vocab_size");
-  const double tokens =
-      scenario.training.per_device_train_batch_size * scenario.training.max_length;
+  double tokens = scenario.training.per_device_train_batch_size * scenario.training.max_length;
+  // Pairs, or all completions that are generated at once.
+  if (scenario.rl) tokens *= 2 * scenario.rl->steps_per_generation;
   constexpr double kMostPerElement = 32;   // weight, gradient, state, master and copies
   constexpr double kTensorsPerLayer = 64;  // more than any layer keeps
   const double parameters =
@@ -119,6 +175,7 @@ void check_together(const Scenario& scenario, const ModelReading& model, Finding
   check_autocast(scenario, findings);
   check_adapters(scenario, findings);
   check_optimizer(scenario, findings);
+  check_rl(scenario, findings);
   if (!model.read) return;
   check_trainer(scenario, findings);
   check_sizes(scenario, findings);

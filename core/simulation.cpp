@@ -35,11 +35,19 @@ Simulation attempt(const Scenario& scenario, Workings& workings, int micro_batch
   return out;
 }
 
+// Where a step generates more than once, as many as show it twice.
+int first_try(const Scenario& scenario) {
+  if (!scenario.rl || scenario.rl->method != "grpo") return kFirstTry;
+  const double every = scenario.rl->steps_per_generation * scenario.rl->num_iterations;
+  if (every >= scenario.training.gradient_accumulation_steps) return kFirstTry;
+  return static_cast<int>(std::clamp(every + 2, double{kFirstTry}, double{kMost}));
+}
+
 }  // namespace
 
 Simulation simulate(const Scenario& scenario, Workings& workings) {
   const int wanted = static_cast<int>(scenario.training.gradient_accumulation_steps);
-  for (int n = std::min(wanted, kFirstTry);; n = std::min({wanted, kMost, 2 * n})) {
+  for (int n = std::min(wanted, first_try(scenario));; n = std::min({wanted, kMost, 2 * n})) {
     Simulation tried = attempt(scenario, workings, n);
     if (n == wanted) return tried;
     const std::optional<Cycle> one = cycle_of(tried.replay.micro_batch_states[0]);

@@ -8,7 +8,7 @@ namespace ledger::models {
 
 Tensor Builder::parameter(const char* path, Shape shape, const char* what) {
   const Within here(tape_, tape_.place(path));
-  Tensor made = tape_.parameter(shape, dtype_, what);
+  Tensor made = tape_.parameter(shape, dtype_, std::string_view(what) == "weight" ? model_.what : what);
   model_.parameters.push_back(made);
   return made;
 }
@@ -131,6 +131,10 @@ void build(Tape& t, Decoder& model, Dtype dtype) {
     if (layer.mixture.gate_up_proj.weight) model.mixtures.push_back(&layer.mixture);
   }
   c.blocks.make_top(b, model);
+  if (model.scores) {
+    b.linear(model.lm_head, "score", c.hidden, 1, false);
+    return;
+  }
   // A tied head is made too, then dropped for the embedding.
   b.linear(model.lm_head, "lm_head", c.embedding_width, c.vocabulary, c.head_bias);
   if (c.tied) {

@@ -180,6 +180,8 @@ struct DecoderConfig {
 struct Decoder {
   DecoderConfig config;
   RunOptions options;
+  const char* what = "weight";  // as weights are called
+  bool scores = false;          // the head puts out one number, not logits
   Dtype dtype = Dtype::kBFloat16;  // of the weights as they are loaded
   Tensor embed_tokens;
   Tensor embed_positions;  // of learned positions, else absent

@@ -20,10 +20,15 @@ struct Job {
   const models::Decoder& model;
   const std::vector<Tensor>& trainable;
   Optimizer& optimizer;
-  int micro_batches;  // of one step
+  int micro_batches;                           // of one step
+  const models::Decoder* reference = nullptr;  // a second model, frozen
+  int step = 0, micro_batch = 0;               // that are running
+  std::vector<Tensor> kept{};                  // by a method, from step to step
 
   const Training& training() const { return scenario.training; }
-  Shape ids_shape() const;  // [B,T]
+  Shape ids_shape() const;          // [B,T]
+  Shape pairs_shape() const;        // [2B,T]
+  Count completion_length() const;  // of a sequence, where `rl` says so
   bool autocasts() const { return training().bf16 || training().fp16; }
   Dtype autocast_dtype() const { return training().fp16 ? Dtype::kFloat16 : Dtype::kBFloat16; }
 };
@@ -44,6 +49,8 @@ struct Method {
   Batch (*collate)(Job& job);
   // The loss of one batch. `num_items_in_batch`: labels that count in all of the step's batches.
   Tensor (*compute_loss)(Job& job, const Batch& batch, const Tensor& num_items_in_batch);
+  // What comes before the forward pass of a micro-batch, if anything.
+  void (*prepare)(Job& job) = nullptr;
 };
 
 // The model called without labels, as accelerate wraps it: autocast ends with the forward pass, and
@@ -55,5 +62,10 @@ void run_trainer(Job& job, const Method& method);
 
 extern const Method kTransformersTrainer;  // Trainer itself
 extern const Method kSupervised;           // trl's SFTTrainer
+extern const Method kPreferences;          // its DPOTrainer and KTOTrainer
+// What the reference makes of the data, before training and without a reference then.
+void precompute_reference(Job& job);
+extern const Method kReward;  // its RewardTrainer
+extern const Method kPolicy;  // its GRPOTrainer
 
 }  // namespace ledger::training

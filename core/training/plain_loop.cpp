@@ -66,6 +66,16 @@ Shape Job::ids_shape() const {
                   w.letter(Letter::T, training().max_length)});
 }
 
+Shape Job::pairs_shape() const {
+  Workings& w = t.workings();
+  return t.shape({w.letter(Letter::B, training().per_device_train_batch_size) * 2,
+                  w.letter(Letter::T, training().max_length)});
+}
+
+Count Job::completion_length() const {
+  return t.workings().named("T_c", scenario.rl->max_completion_length);
+}
+
 void run_plain_loop(Job& job) {
   Loop loop{job, job.t, {}, {}, {}};
   for (int step = 1; step <= kSteps; ++step) loop.step(step);

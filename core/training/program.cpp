@@ -1,6 +1,7 @@
 // Builds the model under training and hands it to the loop of its trainer.
 #include "core/training/program.hpp"
 
+#include "core/models/generate.hpp"
 #include "core/training/adapters.hpp"
 #include "core/training/job.hpp"
 
@@ -20,6 +21,36 @@ models::RunOptions options_of(const Scenario& scenario) {
   return options;
 }
 
+// trl's disable_dropout, which only GRPOConfig has off.
+Peft peft_of(const Scenario& scenario) {
+  Peft peft = *scenario.peft;
+  if (scenario.rl && scenario.rl->method != "grpo") peft.lora_dropout = 0;
+  return peft;
+}
+
+// peft's modules_to_save, to which a task of classification adds the head: a copy of it is trained.
+void train_own_head(Tape& t, models::Decoder& model) {
+  const Within here(t, model.lm_head.place, -1);
+  Tensor copy = t.parameter(model.lm_head.shape, model.lm_head.weight.dtype(), "trained copy");
+  model.lm_head.weight = copy;
+  model.parameters.push_back(std::move(copy));
+}
+
+// With adapters the model without them is the reference.
+bool needs_reference(const Scenario& scenario) {
+  if (!scenario.rl || scenario.peft) return false;
+  const Rl& rl = *scenario.rl;
+  if (rl.method == "grpo") return rl.beta > 0;
+  return rl.method != "reward" && !rl.precompute_ref_log_probs;
+}
+
+const Method& method_of(const Scenario& scenario) {
+  if (scenario.trainer == "transformers") return kTransformersTrainer;
+  if (!scenario.rl) return kSupervised;
+  if (scenario.rl->method == "grpo") return kPolicy;
+  return scenario.rl->method == "reward" ? kReward : kPreferences;
+}
+
 }  // namespace
 
 Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
@@ -31,24 +62,46 @@ Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
         models::find_architecture(scenario.model.model_type)->configure(scenario.model, workings);
     model.options = options_of(scenario);
     models::apply_liger(model.config, model.options.liger);
+    model.scores = scenario.rl && scenario.rl->method == "reward";
     models::build(t, model, scenario.dtype);
     for (const Tensor& p : model.parameters) out.parameters += p.shape().elements().value();
+    // trl's trainers wrap the model that they are given, and load the reference, themselves.
+    const bool trl = scenario.rl.has_value();
+    if (trl) t.empty_cache();
     if (scenario.quantization) quantise(t, model, *scenario.quantization);
-    if (scenario.peft) add_adapters(t, model, *scenario.peft);
+    if (scenario.peft) {
+      add_adapters(t, model, peft_of(scenario));
+      if (model.scores) train_own_head(t, model);
+    }
     if (scenario.trainer == "trl" && scenario.quantization) cast_adapters(t, model);
     const std::vector<Tensor> trainable = trainable_parameters(model);
     for (const Tensor& p : trainable) out.trainable += p.shape().elements().value();
     if (scenario.peft) out.parameters += out.trainable;
-    t.empty_cache();
+    out.generation_shortened = scenario.rl && scenario.rl->method == "grpo" &&
+                               models::shortens(model.config, scenario.rl->max_completion_length);
+    models::Decoder reference;
+    if (needs_reference(scenario)) {
+      reference.config = model.config;
+      reference.options = model.options;
+      reference.what = "weight of the reference";
+      models::build(t, reference, scenario.dtype);
+    }
+    if (scenario.rl && scenario.rl->precompute_ref_log_probs) {
+      Optimizer none(t, scenario.training, one_group({}));
+      Job before{t, scenario, model, trainable, none, 1};
+      precompute_reference(before);
+    }
+    t.empty_cache();  // also by Trainer, when it begins
     t.mark(Mark::Kind::kLoaded, 0);
     const bool plain = scenario.trainer == "torch";
     Optimizer optimizer(t, scenario.training,
                         plain ? one_group(trainable) : trainer_groups(t, model, trainable));
     Job job{t, scenario, model, trainable, optimizer, micro_batches};
+    if (reference.lm_head.weight) job.reference = &reference;
     if (plain) {
       run_plain_loop(job);
     } else {
-      run_trainer(job, scenario.trainer == "trl" ? kSupervised : kTransformersTrainer);
+      run_trainer(job, method_of(scenario));
     }
     t.mark(Mark::Kind::kEnd, kSteps + 1);  // what follows is the end of the program
   }

@@ -10,6 +10,7 @@ namespace ledger::training {
 struct Run {
   Record record;
   double parameters = 0, trainable = 0;  // logical elements, tied ones once
+  bool generation_shortened = false;     // some of its passes are left out
 };
 
 // Runs the scenario on a tape, with so many micro-batches a step (the scenario's own number, or

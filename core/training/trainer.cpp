@@ -31,6 +31,7 @@ struct Loop {
     const Within here(t, t.place("num_items_in_batch"), -1);
     Tensor sum;
     for (const Batch& batch : samples) {
+      if (!batch.labels) continue;  // then nothing is counted
       Tensor counted;
       {
         const Count n = batch.labels.dim(0) * (batch.labels.dim(1) - Count(1));
@@ -55,6 +56,9 @@ struct Loop {
 
   void micro_batch(int step, int number) {
     current = batches[static_cast<std::size_t>(number)];
+    job.step = step;
+    job.micro_batch = number;
+    if (method.prepare) method.prepare(job);
     t.mark(Mark::Kind::kForward, step, number);
     Tensor loss = method.compute_loss(job, current, num_items_in_batch);
     t.mark(Mark::Kind::kBackward, step, number);
