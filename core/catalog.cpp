@@ -19,6 +19,7 @@
 #include "core/scenario.hpp"
 #include "core/scenario_limits.hpp"
 #include "core/scenario_reader.hpp"
+#include "core/short_sort.hpp"
 
 #ifndef LEDGER_VERSION
 #define LEDGER_VERSION "unversioned"
@@ -89,8 +90,8 @@ Value cards() {
                                                std::to_string(card.compute_minor)));
     entry.add("multiprocessors", number(card.multiprocessors));
     entry.add("threads_per_multiprocessor", number(card.threads_per_multiprocessor));
-    entry.add("kernels_known", Value::of_flag(device::kernels_known(card)));
-    entry.add("unified", Value::of_flag(card.unified));
+    entry.add_flag("kernels_known", device::kernels_known(card));
+    entry.add_flag("unified", card.unified);
     cards.push_back(std::move(entry));
   }
   return Value::of_list(std::move(cards));
@@ -144,7 +145,7 @@ Value optimizers() {
       if (row.when.test == OptimizerCondition::Test::kAlways || arg.name != row.when.arg) continue;
       const double example = row.when.example;
       switch (arg.kind) {
-        case OptimizerArg::Kind::kFlag: args.add(arg.name, Value::of_flag(example != 0)); break;
+        case OptimizerArg::Kind::kFlag: args.add_flag(arg.name, example != 0); break;
         case OptimizerArg::Kind::kNumber: args.add(arg.name, number(example)); break;
         case OptimizerArg::Kind::kChoice:
           args.add(arg.name, text(arg.choices[static_cast<std::size_t>(example)]));
@@ -278,7 +279,7 @@ Value limits() {
 Value examples() {
   std::vector<Value> all;
   for (const data::File& file : data::examples()) all.push_back(json::parse(file.text).value);
-  std::stable_sort(all.begin(), all.end(), [](const Value& a, const Value& b) {
+  short_sort(all, [](const Value& a, const Value& b) {
     return a.find("number")->number < b.find("number")->number;
   });
   return Value::of_list(std::move(all));

@@ -1,7 +1,7 @@
 // Writes Values as JSON text, and cuts texts between characters.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <nlohmann/detail/conversions/to_chars.hpp>
 
 #include "core/json.hpp"
 
@@ -9,22 +9,6 @@ namespace ledger::json {
 namespace {
 
 using Kind = Value::Kind;
-
-// Length of the well-formed UTF-8 character that starts here, or 0 if none does.
-std::size_t character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return 1;
-  const std::size_t length = byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
-  if (byte(0) < 0xC2 || byte(0) > 0xF4 || length > text.size()) return 0;
-  // Second bytes that would make an overlong form, a surrogate, or a number above U+10FFFF.
-  const unsigned char low = byte(0) == 0xE0 ? 0xA0 : byte(0) == 0xF0 ? 0x90 : 0x80;
-  const unsigned char high = byte(0) == 0xED ? 0x9F : byte(0) == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  return length;
-}
 
 void write_into(const Value& value, std::string& out) {
   switch (value.kind) {
@@ -54,6 +38,21 @@ void write_into(const Value& value, std::string& out) {
 }
 
 }  // namespace
+
+std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return 1;
+  const std::size_t length = byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
+  if (byte(0) < 0xC2 || byte(0) > 0xF4 || length > text.size()) return 0;
+  // Second bytes that would make an overlong form, a surrogate, or a number above U+10FFFF.
+  const unsigned char low = byte(0) == 0xE0 ? 0xA0 : byte(0) == 0xF0 ? 0x90 : 0x80;
+  const unsigned char high = byte(0) == 0xED ? 0x9F : byte(0) == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
 
 std::string write(const Value& value) {
   std::string out;

@@ -16,17 +16,11 @@ class Writer {
   Writer& end_object() { return close('}'); }
   Writer& begin_list() { return open('['); }
   Writer& end_list() { return close(']'); }
-  Writer& key(std::string_view name) {
-    comma();
-    write_text(name, text_);
-    text_ += ':';
-    after_key_ = true;
-    return *this;
+  [[gnu::always_inline]] Writer& key(std::string_view name) {
+    return key(name.data(), name.size());
   }
-  Writer& text(std::string_view value) {
-    comma();
-    write_text(value, text_);
-    return *this;
+  [[gnu::always_inline]] Writer& text(std::string_view value) {
+    return text(value.data(), value.size());
   }
   Writer& number(double value) {
     comma();
@@ -45,6 +39,18 @@ class Writer {
   std::string take() { return std::move(text_); }
 
  private:
+  // Texts by their parts, so that they travel in registers.
+  Writer& key(const char* name, std::size_t length) {
+    text(name, length);
+    text_ += ':';
+    after_key_ = true;
+    return *this;
+  }
+  Writer& text(const char* value, std::size_t length) {
+    comma();
+    write_text({value, length}, text_);
+    return *this;
+  }
   Writer& open(char bracket) {
     comma();
     text_ += bracket;

@@ -2,7 +2,8 @@
 #include "core/ledger.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+
+#include "core/short_sort.hpp"
 
 namespace ledger {
 namespace {
@@ -64,12 +65,46 @@ struct Key {
 };
 
 struct Group {
-  Key key;
+  Key key{};
   std::uint32_t example = 0;  // a storage of the group
   double count = 0;
   double in_layers = 0;  // of them, those that belong to a layer
-  std::vector<bool> layers;
+  Flags layers;
   std::uint32_t born = 0, dies = 0;
+};
+
+// Every group in the order in which it was first met, found by its key.
+class Groups {
+ public:
+  Groups() : slots_(256) {}
+
+  Group& of(const Key& key) {
+    if (groups_.size() * 2 > slots_.size()) {
+      slots_.assign(slots_.size() * 2, 0);
+      for (std::uint32_t i = 0; i < groups_.size(); ++i) slots_[slot(groups_[i].key)] = i + 1;
+    }
+    std::uint32_t& number = slots_[slot(key)];
+    if (number == 0) {
+      groups_.emplace_back().key = key;
+      number = static_cast<std::uint32_t>(groups_.size());
+    }
+    return groups_[number - 1];
+  }
+  const std::vector<Group>& all() const { return groups_; }
+
+ private:
+  // Where the key stands, or the empty slot where it would.
+  std::size_t slot(const Key& key) const {
+    std::size_t at = key.working ? key.working->id : 0;
+    at = at * 31 + key.place;
+    at = at * 31 + static_cast<std::size_t>(key.part);
+    for (;; ++at) {
+      at &= slots_.size() - 1;
+      if (slots_[at] == 0 || groups_[slots_[at] - 1].key == key) return at;
+    }
+  }
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> slots_;  // numbers of groups from 1, a power of two of them
 };
 
 Key key_of(const StorageRecord& s, Status status, Part part) {
@@ -140,28 +175,19 @@ Ledger ledger_at(const Record& record, const device::Replay& replay, std::uint32
     if (e.kind == Event::Kind::kFree) dies[e.id] = i;
   }
 
-  auto hash = [](const Key& k) {
-    std::size_t h = k.working ? k.working->id : 0;
-    h = h * 31 + k.place;
-    return h * 31 + static_cast<std::size_t>(k.part);
-  };
-  std::unordered_map<Key, std::size_t, decltype(hash)> index(64, hash);
-  std::vector<Group> groups;
+  Groups groups;
   Ledger out;
   double requested = 0, blocks = 0;
   for (std::uint32_t id = 0; id < record.storages.size(); ++id) {
     const Status status = follower.statuses()[id];
     if (!status.live) continue;
     const StorageRecord& s = record.storages[id];
-    const Key key = key_of(s, status, part_of(s, status));
-    const auto found = index.find(key);
-    if (found == index.end()) {
-      index.emplace(key, groups.size());
-      Group made{key, id, 0, 0, {}, born[id], dies[id]};
-      made.layers.assign(static_cast<std::size_t>(layers.value()), false);
-      groups.push_back(std::move(made));
+    Group& group = groups.of(key_of(s, status, part_of(s, status)));
+    if (group.count == 0) {
+      group.example = id;
+      group.born = born[id];
+      group.layers.resize(static_cast<std::size_t>(layers.value()));
     }
-    Group& group = groups[found == index.end() ? groups.size() - 1 : found->second];
     group.count += 1;
     group.born = std::min(group.born, born[id]);
     group.dies = std::max(group.dies, dies[id]);
@@ -175,7 +201,7 @@ Ledger ledger_at(const Record& record, const device::Replay& replay, std::uint32
         static_cast<double>(device::rounded(static_cast<std::uint64_t>(s.bytes.value())));
   }
 
-  for (const Group& group : groups) {
+  for (const Group& group : groups.all()) {
     const StorageRecord& s = record.storages[group.example];
     const Status status = follower.statuses()[group.example];
     LedgerLine line;
@@ -212,7 +238,7 @@ Ledger ledger_at(const Record& record, const device::Replay& replay, std::uint32
            "a rest of at most 1 MiB is not split off a large block");
   out.allocated = blocks;
   for (auto& lines : out.lines) {
-    std::stable_sort(lines.begin(), lines.end(), [](const LedgerLine& a, const LedgerLine& b) {
+    short_sort(lines, [](const LedgerLine& a, const LedgerLine& b) {
       return a.bytes.value() > b.bytes.value();
     });
   }

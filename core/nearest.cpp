@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/short_sort.hpp"
+
 namespace ledger {
 namespace {
 constexpr std::size_t kLongest = 64;  // longer words are not compared: nobody mistypes them
@@ -72,8 +74,7 @@ std::vector<std::string_view> nearest(std::string_view word,
       found.emplace_back(5 * kLongest + other.size(), candidate);
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  short_sort(found, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string_view> out;
   for (std::size_t i = 0; i < std::min(count, found.size()); ++i) out.push_back(found[i].second);
   return out;

@@ -1,7 +1,8 @@
 // How a working is written: as plain text, as MathML and as LaTeX, in letters or in figures.
 #include <cmath>
-#include <cstdio>
+#include <cstdint>
 
+#include "core/json.hpp"
 #include "core/quantity.hpp"
 
 namespace ledger {
@@ -123,23 +124,47 @@ struct Writer {
   }
 };
 
+// A fraction in parts of ten thousand, rounded as printf's "%.4f" does: to the nearest of the exact
+// value, to the even one where two are as near.
+std::uint64_t ten_thousandths(double fraction) {
+  int exponent = 0;
+  const double mantissa = std::frexp(fraction, &exponent);
+  if (exponent < -16) return 0;
+  constexpr int kLow = 26, kDouble = 53;  // bits: of the lower half, of a double
+  const int high_bits = kDouble - kLow - exponent;
+  const auto bits = static_cast<std::uint64_t>(std::ldexp(mantissa, kDouble));
+  const std::uint64_t low = (bits & ((1u << kLow) - 1)) * 10000;
+  const std::uint64_t high = (bits >> kLow) * 10000 + (low >> kLow);
+  const std::uint64_t half = std::uint64_t{1} << (high_bits - 1);
+  const std::uint64_t parts = high >> high_bits, rest = high & (2 * half - 1);
+  const bool more = (low & ((1u << kLow) - 1)) != 0;  // than `rest` says
+  return parts + (rest > half || (rest == half && (more || parts % 2 == 1)) ? 1 : 0);
+}
+
 }  // namespace
 
 std::string with_separators(double value) {
-  char digits[64];
-  const bool whole = value == std::floor(value);
-  std::snprintf(digits, sizeof digits, whole ? "%.0f" : "%.4f", value);
-  std::string text = digits;
-  const std::size_t point = text.find('.');
-  if (point != std::string::npos) {
-    while (text.back() == '0') text.pop_back();
+  if (value < 0) return "-" + with_separators(-value);
+  if (!(value < 1.8e19)) {  // beyond what is counted here
+    std::string text;
+    json::write_number(value, text);
+    return text;
   }
-  const std::size_t first = text[0] == '-' ? 1 : 0;
-  for (std::size_t at = point == std::string::npos ? text.size() : point; at > first + 3;) {
+  double whole = std::floor(value);
+  std::uint64_t parts = ten_thousandths(value - whole);
+  if (parts == 10000) {
+    parts = 0;
+    whole += 1;
+  }
+  std::string text = std::to_string(static_cast<std::uint64_t>(whole));
+  for (std::size_t at = text.size(); at > 3;) {
     at -= 3;
     text.insert(at, ",");
   }
-  return text;
+  if (parts == 0) return text;
+  std::string decimals = std::to_string(10000 + parts);  // its first digit holds the place
+  while (decimals.back() == '0') decimals.pop_back();
+  return text + "." + decimals.substr(1);
 }
 
 std::string to_text(const Expression& e, Notation notation) {

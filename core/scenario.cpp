@@ -8,20 +8,18 @@
 
 namespace ledger {
 
-double ModelConfig::number(std::string_view key) const { return number_or(key, 0); }
-
-double ModelConfig::number_or(std::string_view key, double otherwise) const {
-  const auto at = numbers.find(key);
+double ModelConfig::number_of(const char* key, std::size_t length, double otherwise) const {
+  const auto at = numbers.find({key, length});
   return at == numbers.end() ? otherwise : at->second;
 }
 
-bool ModelConfig::flag(std::string_view key) const {
-  const auto at = flags.find(key);
+bool ModelConfig::flag_of(const char* key, std::size_t length) const {
+  const auto at = flags.find({key, length});
   return at != flags.end() && at->second;
 }
 
-std::string_view ModelConfig::text(std::string_view key) const {
-  const auto at = texts.find(key);
+std::string_view ModelConfig::text_of(const char* key, std::size_t length) const {
+  const auto at = texts.find({key, length});
   return at == texts.end() ? std::string_view() : std::string_view(at->second);
 }
 

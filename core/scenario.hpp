@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/named.hpp"
 #include "core/result.hpp"
 
 namespace ledger {
+
+// One byte each: std::vector<bool> is much code for little memory.
+using Flags = std::vector<std::uint8_t>;
 
 enum class Dtype : std::uint8_t { kBool, kUint8, kInt32, kInt64, kFloat16, kBFloat16, kFloat32 };
 
@@ -32,20 +35,31 @@ constexpr int bytes_of(Dtype dtype) {
 // checked against core/data/model_types/<model_type>.json. Asking for a key that the model type's
 // file does not list is a programming error and answers 0, false or "".
 struct ModelConfig {
-  std::string id;                                      // preset's id; empty for a pasted config
-  std::string model_type;                              // transformers' model_type, e.g. "qwen3"
-  std::string source;                                  // where the configuration was read
-  std::map<std::string, double, std::less<>> numbers;  // null keys are absent
-  std::map<std::string, bool, std::less<>> flags;
-  std::map<std::string, std::string, std::less<>> texts;
-  std::map<std::string, std::vector<std::string>, std::less<>>
-      lists;                       // of texts, or of numbers written as text
-  std::vector<std::string> notes;  // sentences on what of the configuration is left out
+  std::string id;          // preset's id; empty for a pasted config
+  std::string model_type;  // transformers' model_type, e.g. "qwen3"
+  std::string source;      // where the configuration was read
+  Named<double> numbers;   // null keys are absent
+  Named<bool> flags;
+  Named<std::string> texts;
+  Named<std::vector<std::string>> lists;  // of texts, or of numbers written as text
+  std::vector<std::string> notes;         // sentences on what of the configuration is left out
 
-  double number(std::string_view key) const;
-  double number_or(std::string_view key, double otherwise) const;  // for keys that may be null
-  bool flag(std::string_view key) const;
-  std::string_view text(std::string_view key) const;
+  [[gnu::always_inline]] double number(std::string_view key) const { return number_or(key, 0); }
+  // For keys that may be null.
+  [[gnu::always_inline]] double number_or(std::string_view key, double otherwise) const {
+    return number_of(key.data(), key.size(), otherwise);
+  }
+  [[gnu::always_inline]] bool flag(std::string_view key) const {
+    return flag_of(key.data(), key.size());
+  }
+  [[gnu::always_inline]] std::string_view text(std::string_view key) const {
+    return text_of(key.data(), key.size());
+  }
+
+ private:  // a text by its parts, so that they travel in registers
+  double number_of(const char* key, std::size_t length, double otherwise) const;
+  bool flag_of(const char* key, std::size_t length) const;
+  std::string_view text_of(const char* key, std::size_t length) const;
 };
 
 // Kernels of Liger, named as in transformers' liger_kernel_config.
@@ -67,7 +81,7 @@ struct Training {
   bool bf16 = false;  // autocast
   bool fp16 = false;  // autocast
   std::string optim = "adamw_torch_fused";
-  std::map<std::string, double, std::less<>> optim_args;  // flags as 0 and 1
+  Named<double> optim_args;  // flags as 0 and 1
   double max_grad_norm = 0;
   bool use_liger_kernel = false;
   LigerKernels liger_kernel_config;  // all off without use_liger_kernel

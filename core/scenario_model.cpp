@@ -307,7 +307,7 @@ ModelReading read_model(const Value& scenario, Findings& findings) {
   reading.config.model_type = type.find("model_type")->text;
   reading.type = type;
   keep_rotary(*config, overrides, pasted, reading);
-  if (pasted) reading.model.add("model_type", Value::of_text(reading.config.model_type));
+  if (pasted) reading.model.add_text("model_type", reading.config.model_type);
 
   if (pasted) check_other_keys(*config, reading.path, *keys, true, findings);
   if (overrides) check_other_keys(*overrides, "config", *keys, false, findings);

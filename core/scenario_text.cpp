@@ -39,34 +39,34 @@ Value kernels_of(const Training& training) {
   if (!training.use_liger_kernel) return Value();
   const LigerKernels& kernels = training.liger_kernel_config;
   Value out = Value::object();
-  out.add("rope", Value::of_flag(kernels.rope));
-  out.add("rms_norm", Value::of_flag(kernels.rms_norm));
-  out.add("swiglu", Value::of_flag(kernels.swiglu));
-  out.add("cross_entropy", Value::of_flag(kernels.cross_entropy));
-  out.add("fused_linear_cross_entropy", Value::of_flag(kernels.fused_linear_cross_entropy));
+  out.add_flag("rope", kernels.rope);
+  out.add_flag("rms_norm", kernels.rms_norm);
+  out.add_flag("swiglu", kernels.swiglu);
+  out.add_flag("cross_entropy", kernels.cross_entropy);
+  out.add_flag("fused_linear_cross_entropy", kernels.fused_linear_cross_entropy);
   return out;
 }
 
 Value training_of(const Training& training) {
   Value out = Value::object();
-  out.add("per_device_train_batch_size", Value::of_number(training.per_device_train_batch_size));
-  out.add("max_length", Value::of_number(training.max_length));
-  out.add("gradient_accumulation_steps", Value::of_number(training.gradient_accumulation_steps));
-  out.add("gradient_checkpointing", Value::of_flag(training.gradient_checkpointing));
+  out.add_number("per_device_train_batch_size", training.per_device_train_batch_size);
+  out.add_number("max_length", training.max_length);
+  out.add_number("gradient_accumulation_steps", training.gradient_accumulation_steps);
+  out.add_flag("gradient_checkpointing", training.gradient_checkpointing);
   out.add("gradient_checkpointing_kwargs", Value::object())
-      .add("use_reentrant", Value::of_flag(training.use_reentrant));
-  out.add("bf16", Value::of_flag(training.bf16));
-  out.add("fp16", Value::of_flag(training.fp16));
-  out.add("optim", Value::of_text(training.optim));
+      .add_flag("use_reentrant", training.use_reentrant);
+  out.add_flag("bf16", training.bf16);
+  out.add_flag("fp16", training.fp16);
+  out.add_text("optim", training.optim);
   out.add("optim_args", args_of(training));
-  out.add("max_grad_norm", Value::of_number(training.max_grad_norm));
-  out.add("use_liger_kernel", Value::of_flag(training.use_liger_kernel));
+  out.add_number("max_grad_norm", training.max_grad_norm);
+  out.add_flag("use_liger_kernel", training.use_liger_kernel);
   out.add("liger_kernel_config", kernels_of(training));
-  out.add("label_smoothing_factor", Value::of_number(training.label_smoothing_factor));
-  out.add("loss_type", Value::of_text(training.loss_type));
-  out.add("packing", Value::of_flag(training.packing));
-  out.add("packing_strategy", Value::of_text(training.packing_strategy));
-  out.add("padding_free", Value::of_flag(training.padding_free));
+  out.add_number("label_smoothing_factor", training.label_smoothing_factor);
+  out.add_text("loss_type", training.loss_type);
+  out.add_flag("packing", training.packing);
+  out.add_text("packing_strategy", training.packing_strategy);
+  out.add_flag("padding_free", training.padding_free);
   std::vector<Value> lengths;
   for (const double length : training.sample_lengths) lengths.push_back(Value::of_number(length));
   out.add("sample_lengths", lengths.empty() ? Value() : Value::of_list(std::move(lengths)));
@@ -75,27 +75,27 @@ Value training_of(const Training& training) {
 
 Value peft_of(const Peft& peft) {
   Value out = Value::object();
-  out.add("peft_type", Value::of_text("LORA"));
-  out.add("r", Value::of_number(peft.r));
+  out.add_text("peft_type", "LORA");
+  out.add_number("r", peft.r);
   if (peft.target_modules == std::vector<std::string>{"all-linear"}) {
-    out.add("target_modules", Value::of_text("all-linear"));
+    out.add_text("target_modules", "all-linear");
   } else {
     std::vector<Value> names;
     for (const std::string& name : peft.target_modules) names.push_back(Value::of_text(name));
     out.add("target_modules", Value::of_list(std::move(names)));
   }
-  out.add("lora_dropout", Value::of_number(peft.lora_dropout));
-  out.add("autocast_adapter_dtype", Value::of_flag(peft.autocast_adapter_dtype));
+  out.add_number("lora_dropout", peft.lora_dropout);
+  out.add_flag("autocast_adapter_dtype", peft.autocast_adapter_dtype);
   return out;
 }
 
 Value quantization_of(const Quantization& q) {
   Value out = Value::object();
-  out.add("load_in_4bit", Value::of_flag(true));
-  out.add("bnb_4bit_quant_type", Value::of_text(q.bnb_4bit_quant_type));
-  out.add("bnb_4bit_use_double_quant", Value::of_flag(q.bnb_4bit_use_double_quant));
-  out.add("bnb_4bit_compute_dtype", Value::of_text(name_of(q.bnb_4bit_compute_dtype)));
-  out.add("prepare_model_for_kbit_training", Value::of_flag(q.prepare_model_for_kbit_training));
+  out.add_flag("load_in_4bit", true);
+  out.add_text("bnb_4bit_quant_type", q.bnb_4bit_quant_type);
+  out.add_flag("bnb_4bit_use_double_quant", q.bnb_4bit_use_double_quant);
+  out.add_text("bnb_4bit_compute_dtype", name_of(q.bnb_4bit_compute_dtype));
+  out.add_flag("prepare_model_for_kbit_training", q.prepare_model_for_kbit_training);
   return out;
 }
 
@@ -105,7 +105,7 @@ Value device_of(const Device& device) {
   Device card;
   if (!device.card.empty()) {
     Value named = Value::object();
-    named.add("card", Value::of_text(device.card));
+    named.add_text("card", device.card);
     Findings none;
     card = read_device(named, none);
   }
@@ -114,19 +114,19 @@ Value device_of(const Device& device) {
       device.compute_major != card.compute_major || device.compute_minor != card.compute_minor;
   Value out = Value::object();
   if (all || other_chip) {
-    out.add("compute_capability", Value::of_text(std::to_string(device.compute_major) + "." +
-                                                 std::to_string(device.compute_minor)));
+    out.add_text("compute_capability",
+                 std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor));
   }
   if (all || other_chip || device.multiprocessors != card.multiprocessors) {
-    out.add("multiprocessors", Value::of_number(device.multiprocessors));
+    out.add_number("multiprocessors", device.multiprocessors);
   }
   if (all || other_chip || device.threads_per_multiprocessor != card.threads_per_multiprocessor) {
-    out.add("threads_per_multiprocessor", Value::of_number(device.threads_per_multiprocessor));
+    out.add_number("threads_per_multiprocessor", device.threads_per_multiprocessor);
   }
   if (all || device.total_bytes != card.total_bytes) {
     out.add("total_bytes", or_null(device.total_bytes));
   }
-  out.add("other_bytes", Value::of_number(device.other_bytes));
+  out.add_number("other_bytes", device.other_bytes);
   return out;
 }
 
@@ -140,16 +140,16 @@ std::string normalised(const Scenario& scenario, const ModelReading& model) {
   Value out = Value::object();
   out.add("model", model.model);
   out.add("config", model.overrides);
-  out.add("dtype", Value::of_text(name_of(scenario.dtype)));
-  out.add("attn_implementation", Value::of_text(scenario.attn_implementation));
-  out.add("trainer", Value::of_text(scenario.trainer));
+  out.add_text("dtype", name_of(scenario.dtype));
+  out.add_text("attn_implementation", scenario.attn_implementation);
+  out.add_text("trainer", scenario.trainer);
   out.add("training", training_of(scenario.training));
   out.add("peft", scenario.peft ? peft_of(*scenario.peft) : Value());
   out.add("quantization",
           scenario.quantization ? quantization_of(*scenario.quantization) : Value());
   out.add("rl", scenario.rl ? rl_of(*scenario.rl) : Value());
-  out.add("attention_mask", Value::of_flag(scenario.attention_mask));
-  out.add("keep_outputs", Value::of_flag(scenario.keep_outputs));
+  out.add_flag("attention_mask", scenario.attention_mask);
+  out.add_flag("keep_outputs", scenario.keep_outputs);
   out.add("card", scenario.device.card.empty() ? Value() : Value::of_text(scenario.device.card));
   out.add("device", device_of(scenario.device));
   out.add("at_event", or_null(scenario.at_event));

@@ -57,10 +57,8 @@ std::string read_optim(const Value* value, Findings& findings) {
 }
 
 // All arguments of the optimizer, those not given at their defaults.
-std::map<std::string, double, std::less<>> read_optim_args(const Value* value,
-                                                           const std::string& optim,
-                                                           Findings& findings) {
-  std::map<std::string, double, std::less<>> args;
+Named<double> read_optim_args(const Value* value, const std::string& optim, Findings& findings) {
+  Named<double> args;
   const std::string path = "training.optim_args";
   const Value* given = object(value, path, findings);
   if (optim.empty()) return args;  // whatever was given cannot be judged
@@ -69,7 +67,8 @@ std::map<std::string, double, std::less<>> read_optim_args(const Value* value,
     if (row.optim != optim) continue;
     for (const OptimizerArg& arg : row.args) {
       const std::string name(arg.name);
-      if (!args.emplace(name, arg.otherwise).second) continue;
+      if (args.count(name) > 0) continue;
+      args[name] = arg.otherwise;
       names.push_back(arg.name);
       const Value* own = given ? given->find(arg.name) : nullptr;
       const std::string where = path + "." + name;

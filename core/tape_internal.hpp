@@ -17,7 +17,7 @@ struct Frame {
   const void* context = nullptr;
   std::vector<Tensor> arguments;
   std::vector<Tensor> values;  // by number; handed out once
-  std::vector<bool> dropped;   // by number: the node that saved it is gone, so nothing is kept
+  Flags dropped;               // by number: the node that saved it is gone, so nothing is kept
   bool autocast_on = false;
   Dtype autocast_dtype = Dtype::kBFloat16;
   std::uint32_t place = 0;

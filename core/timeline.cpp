@@ -2,7 +2,6 @@
 #include "core/timeline.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace ledger {
 namespace {
@@ -20,6 +19,28 @@ std::uint32_t first_event(const Record& record) {
   }
   return 0;
 }
+
+// Numbers of places from 1, each layer's apart; 0 for a place that was not met yet.
+class Places {
+ public:
+  explicit Places(const Record& record) : record_(record) {
+    for (const StorageRecord& s : record.storages) layers_ = std::max(layers_, s.layer + 1);
+    numbers_.resize(record.places.size() * static_cast<std::size_t>(layers_ + 1));
+  }
+  std::uint32_t& number_at(std::uint32_t event) {
+    const Event& e = record_.events[event];
+    if (!has_storage(e)) return numbers_[0];  // of the nameless place
+    const StorageRecord& s = record_.storages[e.id];
+    const bool of_layer = s.layer >= 0 && record_.places[s.place].find('*') != std::string::npos;
+    const std::size_t layer = of_layer ? static_cast<std::size_t>(s.layer) + 1 : 0;
+    return numbers_[s.place * static_cast<std::size_t>(layers_ + 1) + layer];
+  }
+
+ private:
+  const Record& record_;
+  int layers_ = 0;
+  std::vector<std::uint32_t> numbers_;
+};
 
 std::vector<std::uint32_t> chosen_events(const Record& record, const device::Replay& replay) {
   const auto end = static_cast<std::uint32_t>(replay.allocated.size());
@@ -68,7 +89,7 @@ std::string moment_of(const Record& record, const device::PhaseFigures& phase,
 
 Timeline timeline_of(const Record& record, const device::Replay& replay) {
   Timeline out;
-  std::map<std::string, std::uint32_t> known;
+  Places places(record);
   std::array<double, kParts.size()> parts{};
   std::vector<Status> statuses(record.storages.size());
   std::uint32_t next = 0;
@@ -98,10 +119,12 @@ Timeline timeline_of(const Record& record, const device::Replay& replay) {
     double sum = 0;
     for (const double bytes : parts) sum += bytes;
     point.parts[static_cast<std::size_t>(Part::kRuntime)] += point.allocated - sum;
-    const auto [at, is_new] =
-        known.emplace(place_of(record, event), static_cast<std::uint32_t>(out.places.size()));
-    if (is_new) out.places.push_back(at->first);
-    point.place = at->second;
+    std::uint32_t& place = places.number_at(event);
+    if (place == 0) {
+      out.places.push_back(place_of(record, event));
+      place = static_cast<std::uint32_t>(out.places.size());
+    }
+    point.place = place - 1;
     out.points.push_back(point);
   }
   return out;

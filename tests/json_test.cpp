@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -75,4 +77,78 @@ TEST_CASE("depth and number of values have a limit") {
   std::string many = "[1";
   for (std::size_t i = 0; i < json::kMaxValues; ++i) many += ",1";
   CHECK(json::parse(many + "]").error.find("values") != std::string::npos);
+}
+
+TEST_CASE("a decimal number becomes the double that is nearest to it, as strtod says") {
+  const auto read = [](const std::string& text) { return json::parse(text).value.number; };
+  // Halfway between two doubles, and next to it; the largest and the least; many digits.
+  for (const std::string text :
+       {"9007199254740993", "9007199254740993.0000000000000000000000000000001", "9007199254740995",
+        "1.7976931348623157e308", "1.7976931348623158e308", "4.9e-324", "2.4703282292062327e-324",
+        "2.4703282292062328e-324", "2.2250738585072011e-308", "1e23", "0.1",
+        "123456789012345678901234567890", "5e-1000", "0.000000000000000000000000001e27"}) {
+    CAPTURE(text);
+    CHECK(read(text) == std::strtod(text.c_str(), nullptr));
+  }
+  std::uint64_t state = 1;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text;
+    for (int digits = 1 + i % 30; digits > 0; --digits) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      text += static_cast<char>('0' + (state >> 33) % 10);
+      if (text.size() == 1) text += '.';
+    }
+    if (text.back() == '.') text += '0';
+    text += "e" + std::to_string(static_cast<int>((state >> 40) % 640) - 330);
+    const double wanted = std::strtod(text.c_str(), nullptr);
+    CAPTURE(text);
+    if (wanted <= std::numeric_limits<double>::max()) {
+      CHECK(read(text) == wanted);
+    } else {
+      CHECK(json::parse(text).error.find("too large") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("what nlohmann's reader accepts and refuses is accepted and refused, with one value") {
+  for (const std::string text : {"[]",
+                                 "{}",
+                                 " [ 1 , 2 ] ",
+                                 "[1,]",
+                                 "{\"a\":1,}",
+                                 "{,}",
+                                 "{\"a\" 1}",
+                                 "{1:2}",
+                                 "[1 2]",
+                                 "tru",
+                                 "nulll",
+                                 "01",
+                                 "-",
+                                 "+1",
+                                 "1.",
+                                 ".5",
+                                 "1e",
+                                 "1e+",
+                                 "-0",
+                                 "\"\\u00e9\"",
+                                 "\"\\ud83d\\ude00\"",
+                                 "\"\\ud83d\"",
+                                 "\"\\ud83dx\"",
+                                 "\"\\ude00\"",
+                                 "\"\\q\"",
+                                 "\"a",
+                                 "\"\t\"",
+                                 "\"\xc3\xa9\"",
+                                 "\"\xff\"",
+                                 "\"\xed\xa0\x80\"",
+                                 "\xef\xbb\xbf[1]",
+                                 "// 1",
+                                 "{",
+                                 "["}) {
+    CAPTURE(text);
+    const json::Parsed parsed = json::parse(text);
+    CHECK(parsed.error.empty() == nlohmann::json::accept(text));
+    if (!parsed.error.empty()) continue;
+    CHECK(nlohmann::json::parse(json::write(parsed.value)) == nlohmann::json::parse(text));
+  }
 }

@@ -90,6 +90,9 @@ TEST_CASE("numbers are written with separators and without needless decimals") {
   CHECK(with_separators(9007199254740992.0) == "9,007,199,254,740,992");
   CHECK(with_separators(-12345) == "-12,345");
   CHECK(with_separators(1234.5) == "1,234.5");
+  CHECK(with_separators(0.03125) == "0.0312");  // halfway: to the even one
+  CHECK(with_separators(0.09375) == "0.0938");
+  CHECK(with_separators(1.99996) == "2");
 }
 
 TEST_CASE("a number chosen by a rule bears its name") {

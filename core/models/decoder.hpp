@@ -97,10 +97,10 @@ struct LatentConfig {
 // Widths of a linear attention.
 struct DeltaConfig {
   Count key_heads = 0, value_heads = 0, key_width = 0, value_width = 0;
-  Count kernel = 0;          // tokens that the convolution looks back on, its own included
-  bool grids = false;        // positions of three grids, as for images
-  bool joint = false;        // one projection makes queries, keys, values and z, group by group
-  std::vector<bool> linear;  // by layer; others have attention
+  Count kernel = 0;    // tokens that the convolution looks back on, its own included
+  bool grids = false;  // positions of three grids, as for images
+  bool joint = false;  // one projection makes queries, keys, values and z, group by group
+  Flags linear;        // by layer; others have attention
 };
 
 // Under which names peft's LoRA targets reach a mixture's parameters.
@@ -128,7 +128,7 @@ struct MixtureConfig {
   bool expert_bias = false;
   // Of gate and up in one tensor; the two halves unless set.
   Tensor (*gate)(Tape&, const DecoderLayer&, const Tensor& gate_up) = nullptr;
-  std::vector<bool> sparse;  // by layer; others have a plain feed-forward
+  Flags sparse;  // by layer; others have a plain feed-forward
   Routing (*route)(Tape&, const DecoderLayer&, const Tensor& rows) = nullptr;
 };
 
@@ -164,13 +164,13 @@ struct DecoderConfig {
   Count window = 0;                 // tokens; 0 for none
   bool chunked = false;             // windows do not slide: they are chunks of the sequence
   bool temperature_tuning = false;  // of queries that are not rotated
-  std::vector<bool> windowed;       // by layer: attention looks back on the window only
+  Flags windowed;                   // by layer: attention looks back on the window only
   bool mask_always_made = false;    // also where the kernel would know causality
   bool always_full_mask = false;    // the full mask is made even where no layer uses it
   bool always_windowed_mask = false;
   bool masks_test_packing = true;         // the model hands its positions on to the mask
   bool windows_rotate_otherwise = false;  // windowed layers have tables of their own
-  std::vector<bool> rotated;              // by layer: queries and keys are rotated
+  Flags rotated;                          // by layer: queries and keys are rotated
   LatentConfig latent;
   DeltaConfig delta;
   MixtureConfig mixture;

@@ -216,8 +216,8 @@ Tensor decoder_layer(Tape& t, const DecoderLayer& layer, const LayerInputs& in) 
 }
 
 // The layers of a list that counts from 0.
-std::vector<bool> listed(const ModelConfig& config, const char* key, std::size_t layers) {
-  std::vector<bool> out(layers, false);
+Flags listed(const ModelConfig& config, const char* key, std::size_t layers) {
+  Flags out(layers, false);
   for (const std::string& layer : config.lists.at(key)) {
     const auto i = static_cast<std::size_t>(std::stoul(layer));
     if (i < layers) out[i] = true;
