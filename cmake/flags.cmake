@@ -9,7 +9,7 @@ add_compile_options(
   -Wundef -Wunused -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns about std::string's own code (GCC bug 105651), hence -Wno-restrict.
-  add_compile_options(-Wduplicated-cond -Wlogical-op -Wno-restrict)
+  add_compile_options(-Wduplicated-cond -Wlogical-op -Wno-restrict -Wno-attributes=clang::)
 endif()
 if(LEDGER_WARNINGS_AS_ERRORS)
   add_compile_options(-Werror)
@@ -33,5 +33,7 @@ endif()
 if(EMSCRIPTEN)
   set(LEDGER_WASM_OPTIMISE "-Oz" CACHE STRING "Optimisation level of the WebAssembly build")
   set(CMAKE_CXX_FLAGS_RELEASE "-DNDEBUG")
-  add_compile_options(${LEDGER_WASM_OPTIMISE} -flto)
+  # emcc forbids the compiler to inline anything at this level, which makes calls of functions that only
+  # hand on a value; binaryen does not undo all of them.
+  add_compile_options(${LEDGER_WASM_OPTIMISE} -finline-functions -flto)
 endif()

@@ -115,16 +115,17 @@ Shape Shape::swapped() const {
 Workings::Workings() : expression_slots_(1024), shape_slots_(256) {}
 
 const Expression* Workings::intern(const Expression& wanted, std::uint64_t hash) {
-  if (expressions_.size() * 2 > expression_slots_.size()) {
+  if (expression_count_ * 2 > expression_slots_.size()) {
     std::vector<const Expression*> old(expression_slots_.size() * 2);
     old.swap(expression_slots_);
-    for (const Expression& e : expressions_) {
-      std::uint64_t h = mix(static_cast<std::uint64_t>(e.kind), bits_of(e.value));
-      h = mix(mix(h, e.left ? e.left->id + 1 : 0), e.right ? e.right->id + 1 : 0);
-      h = mix(h, static_cast<std::uint64_t>(e.letter));
+    for (const Expression* e : old) {
+      if (!e) continue;
+      std::uint64_t h = mix(static_cast<std::uint64_t>(e->kind), bits_of(e->value));
+      h = mix(mix(h, e->left ? e->left->id + 1 : 0), e->right ? e->right->id + 1 : 0);
+      h = mix(h, static_cast<std::uint64_t>(e->letter));
       std::size_t at = h & (expression_slots_.size() - 1);
       while (expression_slots_[at]) at = (at + 1) & (expression_slots_.size() - 1);
-      expression_slots_[at] = &e;
+      expression_slots_[at] = e;
     }
   }
   std::size_t at = hash & (expression_slots_.size() - 1);
@@ -135,9 +136,9 @@ const Expression* Workings::intern(const Expression& wanted, std::uint64_t hash)
     }
     at = (at + 1) & (expression_slots_.size() - 1);
   }
-  expressions_.push_back(wanted);
-  Expression& made = expressions_.back();
-  made.id = static_cast<std::uint32_t>(expressions_.size() - 1);
+  Expression& made = *expressions_.take();
+  made = wanted;
+  made.id = expression_count_++;
   made.home = this;
   expression_slots_[at] = &made;
   return &made;
@@ -189,13 +190,14 @@ Shape Workings::shape(const Count* dims, int rank) {
     }
     return h;
   };
-  if (shapes_.size() * 2 > shape_slots_.size()) {
+  if (shape_count_ * 2 > shape_slots_.size()) {
     std::vector<ShapeData*> old(shape_slots_.size() * 2);
     old.swap(shape_slots_);
-    for (ShapeData& s : shapes_) {
-      std::size_t at = hash_of(s.dims.data(), s.rank) & (shape_slots_.size() - 1);
+    for (ShapeData* s : old) {
+      if (!s) continue;
+      std::size_t at = hash_of(s->dims.data(), s->rank) & (shape_slots_.size() - 1);
       while (shape_slots_[at]) at = (at + 1) & (shape_slots_.size() - 1);
-      shape_slots_[at] = &s;
+      shape_slots_[at] = s;
     }
   }
   std::size_t at = hash_of(dims, rank) & (shape_slots_.size() - 1);
@@ -205,7 +207,7 @@ Shape Workings::shape(const Count* dims, int rank) {
     if (same) return Shape(s);
     at = (at + 1) & (shape_slots_.size() - 1);
   }
-  ShapeData made;
+  ShapeData& made = *shapes_.take();
   made.rank = rank;
   made.home = this;
   Count elements = 1;
@@ -214,9 +216,9 @@ Shape Workings::shape(const Count* dims, int rank) {
     elements = elements * dims[i];
   }
   made.elements = elements;
-  shapes_.push_back(made);
-  shape_slots_[at] = &shapes_.back();
-  return Shape(&shapes_.back());
+  ++shape_count_;
+  shape_slots_[at] = &made;
+  return Shape(&made);
 }
 
 }  // namespace ledger

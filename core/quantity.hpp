@@ -7,13 +7,13 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/data/letters.hpp"
+#include "core/pool.hpp"
 #include "core/scenario.hpp"
 
 namespace ledger {
@@ -47,20 +47,37 @@ struct Expression {
 
 enum class Unit : std::uint8_t { kElements, kBytes };
 
+// One word, so that it travels in a register: the bits of a plain number, or the address of an
+// expression, which knows its value, marked as a NaN that no arithmetic makes.
 template <Unit unit>
 class Quantity {
  public:
-  constexpr Quantity(double value = 0, const Expression* working = nullptr)
-      : value_(value), working_(working) {}
-  constexpr double value() const { return value_; }
-  constexpr const Expression* working() const { return working_; }  // null for a plain number
-  friend constexpr bool operator==(Quantity a, Quantity b) {
-    return a.value_ == b.value_ && a.working_ == b.working_;
+  [[gnu::always_inline]] constexpr Quantity(double value = 0)
+      : word_(__builtin_bit_cast(std::uint64_t, value)) {}
+  // `working` has this value; null for a plain number.
+  [[gnu::always_inline]] Quantity(double value, const Expression* working)
+      : word_(working ? kMark | reinterpret_cast<std::uintptr_t>(working)
+                      : __builtin_bit_cast(std::uint64_t, value)) {}
+  [[gnu::always_inline]] double value() const { return value_of(word_); }
+  // Null for a plain number.
+  [[gnu::always_inline]] const Expression* working() const { return working_of(word_); }
+  [[gnu::always_inline]] friend bool operator==(Quantity a, Quantity b) {
+    return a.word_ == b.word_;
   }
 
  private:
-  double value_;
-  const Expression* working_;
+  static constexpr std::uint64_t kMark = 0xfffe000000000000ull;
+  static bool is_marked(std::uint64_t word) { return word >= kMark; }
+  static const Expression* working_of(std::uint64_t word) {
+    return is_marked(word)
+               ? reinterpret_cast<const Expression*>(static_cast<std::uintptr_t>(word & ~kMark))
+               : nullptr;
+  }
+  static double value_of(std::uint64_t word) {
+    return is_marked(word) ? working_of(word)->value : __builtin_bit_cast(double, word);
+  }
+
+  std::uint64_t word_;
 };
 
 using Count = Quantity<Unit::kElements>;
@@ -69,8 +86,8 @@ using Count = Quantity<Unit::kElements>;
 class Bytes : public Quantity<Unit::kBytes> {
  public:
   constexpr Bytes() = default;
-  constexpr explicit Bytes(double value, const Expression* working = nullptr)
-      : Quantity(value, working) {}
+  constexpr explicit Bytes(double value) : Quantity(value) {}
+  Bytes(double value, const Expression* working) : Quantity(value, working) {}
 };
 
 Count operator*(Count a, Count b);
@@ -102,10 +119,12 @@ class Shape {
  public:
   constexpr Shape() = default;
   constexpr explicit Shape(ShapeData* data) : data_(data) {}
-  int rank() const { return data_ ? data_->rank : 0; }
-  Count operator[](int i) const { return data_->dims[static_cast<std::size_t>(i)]; }
-  Count last() const { return data_->dims[static_cast<std::size_t>(data_->rank - 1)]; }
-  Count elements() const { return data_->elements; }
+  [[gnu::always_inline]] int rank() const { return data_ ? data_->rank : 0; }
+  [[gnu::always_inline]] Count operator[](int i) const {
+    return data_->dims[static_cast<std::size_t>(i)];
+  }
+  [[gnu::always_inline]] Count last() const { return (*this)[data_->rank - 1]; }
+  [[gnu::always_inline]] Count elements() const { return data_->elements; }
   Count rows() const;                 // elements / last
   Bytes bytes(Dtype dtype) const;     // bytes per element · elements
   Shape with_last(Count last) const;  // the same but for the last dimension
@@ -136,9 +155,11 @@ class Workings {
 
  private:
   const Expression* intern(const Expression& wanted, std::uint64_t hash);
-  std::deque<Expression> expressions_;
+  Pool<Expression> expressions_;
+  std::uint32_t expression_count_ = 0;
   std::vector<const Expression*> expression_slots_;  // open addressing, a power of two
-  std::deque<ShapeData> shapes_;
+  Pool<ShapeData> shapes_;
+  std::uint32_t shape_count_ = 0;
   std::vector<ShapeData*> shape_slots_;
 };
 

@@ -2,31 +2,20 @@
 #include "core/tape.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "core/tape_internal.hpp"
 
 namespace ledger {
 
-Tensor::Tensor(TensorData* data) : data_(data) {
-  if (data_) ++data_->refs;
-}
-Tensor::Tensor(const Tensor& other) : data_(other.data_) {
-  if (data_) ++data_->refs;
-}
-Tensor& Tensor::operator=(Tensor other) noexcept {
-  std::swap(data_, other.data_);
-  return *this;
-}
-void Tensor::reset() {
-  TensorData* data = data_;
-  data_ = nullptr;
-  if (data && --data->refs == 0) data->tape->release(data);
-}
-TensorData* Tensor::release() {
-  TensorData* data = data_;
-  data_ = nullptr;
+TensorData* Tensor::kept(TensorData* data) {
+  if (data) ++data->refs;
   return data;
 }
+void Tensor::let_go(TensorData* data) {
+  if (data && --data->refs == 0) data->tape->release(data);
+}
+bool Tensor::wants_grad(const TensorData* data) { return data && data->requires_grad; }
 
 Tape::Tape(Workings& workings, const Device& device) : workings_(workings), device_(device) {
   record_.places.push_back("");
@@ -169,12 +158,30 @@ Record Tape::take_record() {
 
 // ---- labels and borders
 
-std::uint32_t Tape::place(std::string_view path) {
+std::uint32_t Tape::place(const char* text, std::size_t length) {
+  const std::string_view path(text, length);
   for (std::size_t i = 0; i < record_.places.size(); ++i) {
     if (record_.places[i] == path) return static_cast<std::uint32_t>(i);
   }
   record_.places.emplace_back(path);
   return static_cast<std::uint32_t>(record_.places.size() - 1);
+}
+
+void Tape::enter(std::uint32_t place, std::int16_t layer) {
+  places_.push_back({place_, layer_});
+  place_ = place;
+  layer_ = layer;
+}
+
+void Tape::leave() {
+  place_ = places_.back().place;
+  layer_ = places_.back().layer;
+  places_.pop_back();
+}
+
+Shape Tape::shape(int rank, Count a, Count b, Count c, Count d) {
+  const std::array dims = {a, b, c, d};
+  return workings_.shape(dims.data(), rank);
 }
 
 void Tape::mark(Mark::Kind kind, int step, int micro_batch) {
@@ -251,70 +258,76 @@ void Tape::detach_gradient(TensorData* parameter) {
 
 // ---- recording
 
-Recording::Recording(Tape& tape, const Rule& rule, std::initializer_list<const Tensor*> inputs)
-    : tape_(tape), node_(nullptr), rule_before_(tape.rule_) {
-  tape_.rule_ = &rule;
-  if (!tape_.grad_enabled_) return;
+Node* Tape::begin(const Rule& rule, std::uint8_t count, TensorData* a, TensorData* b, TensorData* c,
+                  TensorData* d) {
+  rules_.push_back(rule_);
+  rule_ = &rule;
+  if (!grad_enabled_) return nullptr;
+  const std::array operands = {a, b, c, d};
+  const auto inputs = std::span(operands).first(count);
   bool wanted = false;
-  for (const Tensor* input : inputs) wanted = wanted || input->needs_grad();
-  if (!wanted) return;
-  node_ = tape_.nodes_.take();
-  node_->refs = 1;
-  node_->sequence = ++tape_.sequence_;
-  node_->rule = &rule;
-  node_->place = tape_.place_;
-  node_->layer = tape_.layer_;
-  for (const Tensor* input : inputs) {
-    Edge& edge = node_->edges[node_->edge_count++];
-    if (!input->needs_grad()) continue;
-    edge.node = (*input)->node;
+  for (const TensorData* input : inputs) wanted = wanted || (input && input->requires_grad);
+  if (!wanted) return nullptr;
+  Node* node = nodes_.take();
+  node->refs = 1;
+  node->sequence = ++sequence_;
+  node->rule = &rule;
+  node->place = place_;
+  node->layer = layer_;
+  for (const TensorData* input : inputs) {
+    Edge& edge = node->edges[node->edge_count++];
+    if (!input || !input->requires_grad) continue;
+    edge.node = input->node;
     ++edge.node->refs;
-    edge.slot = (*input)->slot;
-    edge.shape = input->shape();
-    edge.dtype = input->dtype();
+    edge.slot = input->slot;
+    edge.shape = input->shape;
+    edge.dtype = input->dtype;
   }
+  return node;
 }
 
-Recording::~Recording() {
-  tape_.rule_ = rule_before_;
-  if (node_) tape_.release(node_);
+void Tape::end(Node* node) {
+  rule_ = rules_.back();
+  rules_.pop_back();
+  if (node) release(node);
 }
 
-void Recording::save(const Tensor& t) {
-  if (node_ && !tape_.stopped_) tape_.save_into(*node_, t);
+void Tape::keep(Node* node, TensorData* tensor) {
+  if (node && !stopped_) save_into(*node, *tensor);
 }
 
-void Recording::outputs(std::initializer_list<Tensor*> tensors) {
-  if (!node_) return;
+void Tape::put_out(Node* node, std::uint8_t count, TensorData* a, TensorData* b, TensorData* c,
+                   TensorData* d) {
+  if (!node) return;
+  const std::array tensors = {a, b, c, d};
   std::uint8_t slot = 0;
-  for (Tensor* t : tensors) {
-    TensorData* data = t->get();
-    if (data->node) tape_.release(data->node);
-    data->node = node_;
-    ++node_->refs;
+  for (TensorData* data : std::span(tensors).first(count)) {
+    if (data->node) release(data->node);
+    data->node = node;
+    ++node->refs;
     data->slot = slot++;
     data->requires_grad = true;
   }
-  node_->outputs = slot;
+  node->outputs = slot;
 }
 
 // A second tensor on the same storage, without a history, as autograd's saved variables are.
-Tensor Tape::save_copy(const Tensor& t, const Rule& rule) {
-  Tensor copy = wrap(t->storage, t.shape(), t.dtype());
-  copy->swapped = t->swapped;
-  copy->sliced = t->sliced;
-  copy->broadcast = t->broadcast;
-  if (t->storage != kNoStorage) {
+Tensor Tape::save_copy(const TensorData& t, const Rule& rule) {
+  Tensor copy = wrap(t.storage, t.shape, t.dtype);
+  copy->swapped = t.swapped;
+  copy->sliced = t.sliced;
+  copy->broadcast = t.broadcast;
+  if (t.storage != kNoStorage) {
     copy->saved = true;
-    if (live_[t->storage].savers++ == 0) {
-      log(Event::Kind::kSave, t->storage);
-      if (!record_.storages[t->storage].saved_for) record_.storages[t->storage].saved_for = &rule;
+    if (live_[t.storage].savers++ == 0) {
+      log(Event::Kind::kSave, t.storage);
+      if (!record_.storages[t.storage].saved_for) record_.storages[t.storage].saved_for = &rule;
     }
   }
   return copy;
 }
 
-void Tape::save_into(Node& node, const Tensor& t) {
+void Tape::save_into(Node& node, const TensorData& t) {
   Saved& saved = node.saved[node.saved_count++];
   if (!replaying_.empty()) {
     Frame& frame = *replaying_.back();

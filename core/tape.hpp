@@ -122,25 +122,47 @@ struct TensorData {
 };
 
 // A counted reference to a tensor. Null means absent (no bias, no mask).
-class Tensor {
+//
+// It is one pointer, and clang hands it over as one: in a register, destroyed by the function that
+// takes it. That halves the code of a statement in WebAssembly. Others (g++) hand over an address
+// and destroy it when the statement ends, which is the same as long as there is one operator a
+// statement.
+class [[clang::trivial_abi]] Tensor {
  public:
-  Tensor() = default;
-  explicit Tensor(TensorData* data);
-  Tensor(const Tensor& other);
-  Tensor(Tensor&& other) noexcept : data_(other.data_) { other.data_ = nullptr; }
-  Tensor& operator=(Tensor other) noexcept;
-  ~Tensor() { reset(); }
-  void reset();
-  explicit operator bool() const { return data_ != nullptr; }
-  TensorData* operator->() const { return data_; }
-  TensorData* get() const { return data_; }
-  TensorData* release();
-  Shape shape() const { return data_->shape; }
-  Dtype dtype() const { return data_->dtype; }
-  Count dim(int i) const { return data_->shape[i]; }
-  bool needs_grad() const { return data_ && data_->requires_grad; }
+  [[gnu::always_inline]] Tensor() {}
+  [[gnu::always_inline]] explicit Tensor(TensorData* data) : data_(kept(data)) {}
+  [[gnu::always_inline]] Tensor(const Tensor& other) : data_(kept(other.data_)) {}
+  [[gnu::always_inline]] Tensor(Tensor&& other) noexcept : data_(other.release()) {}
+  [[gnu::always_inline]] Tensor& operator=(Tensor other) noexcept {
+    TensorData* before = data_;
+    data_ = other.data_;
+    other.data_ = before;
+    return *this;
+  }
+  [[gnu::always_inline]] ~Tensor() {
+    const bool moved_from = __builtin_constant_p(data_) && !data_;  // as the compiler can see
+    if (!moved_from) let_go(data_);
+  }
+  [[gnu::always_inline]] void reset() { let_go(release()); }
+  [[gnu::always_inline]] explicit operator bool() const { return data_ != nullptr; }
+  [[gnu::always_inline]] TensorData* operator->() const { return data_; }
+  [[gnu::always_inline]] TensorData* get() const { return data_; }
+  [[gnu::always_inline]] TensorData* release() {
+    TensorData* data = data_;
+    data_ = nullptr;
+    return data;
+  }
+  [[gnu::always_inline]] Shape shape() const { return data_->shape; }
+  [[gnu::always_inline]] Dtype dtype() const { return data_->dtype; }
+  [[gnu::always_inline]] Count dim(int i) const { return data_->shape[i]; }
+  [[gnu::always_inline]] bool needs_grad() const { return wants_grad(data_); }
 
  private:
+  // By value and never inline: a call is smaller than what they do.
+  [[gnu::noinline]] static TensorData* kept(TensorData* data);
+  [[gnu::noinline]] static void let_go(TensorData* data);
+  [[gnu::noinline]] static bool wants_grad(const TensorData* data);
+
   TensorData* data_ = nullptr;
 };
 
@@ -211,19 +233,33 @@ using Region = RegionOutput (*)(Tape&, const void* context, const std::vector<Te
 // Begins a node if a gradient is wanted, saves values into it, and hands it to the output.
 class Recording {
  public:
-  Recording(Tape& tape, const Rule& rule, std::initializer_list<const Tensor*> inputs);
+  // Up to four tensors by their addresses: {&x, &weight}. Absent ones count.
+  struct Operands {
+    Operands() = default;
+    [[gnu::always_inline]] Operands(const Tensor* first) : count(1), a(first->get()) {}
+    [[gnu::always_inline]] Operands(const Tensor* first, const Tensor* second)
+        : count(2), a(first->get()), b(second->get()) {}
+    [[gnu::always_inline]] Operands(const Tensor* first, const Tensor* second, const Tensor* third)
+        : count(3), a(first->get()), b(second->get()), c(third->get()) {}
+    [[gnu::always_inline]] Operands(const Tensor* first, const Tensor* second, const Tensor* third,
+                                    const Tensor* fourth)
+        : count(4), a(first->get()), b(second->get()), c(third->get()), d(fourth->get()) {}
+
+    std::uint8_t count = 0;
+    TensorData *a = nullptr, *b = nullptr, *c = nullptr, *d = nullptr;
+  };
+  [[gnu::always_inline]] Recording(Tape& tape, const Rule& rule, const Operands& in);
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
-  ~Recording();
-  explicit operator bool() const { return node_ != nullptr; }
-  Node* operator->() const { return node_; }
-  void save(const Tensor& t);
-  void outputs(std::initializer_list<Tensor*> tensors);
+  [[gnu::always_inline]] ~Recording();
+  [[gnu::always_inline]] explicit operator bool() const { return node_ != nullptr; }
+  [[gnu::always_inline]] Node* operator->() const { return node_; }
+  [[gnu::always_inline]] void save(const Tensor& t);
+  [[gnu::always_inline]] void outputs(const Operands& out);
 
  private:
   Tape& tape_;
   Node* node_;
-  const Rule* rule_before_;
 };
 
 class Tape {
@@ -237,7 +273,12 @@ class Tape {
   const Device& device() const { return device_; }
   const Record& record() const { return record_; }
   Record take_record();
-  Shape shape(std::initializer_list<Count> dims) { return workings_.shape(dims); }
+  [[gnu::always_inline]] Shape shape(std::initializer_list<Count> dims) {
+    const Count* d = dims.begin();  // one by one, so that they travel in registers
+    const std::size_t rank = dims.size();
+    return shape(static_cast<int>(rank), d[0], rank > 1 ? d[1] : Count(), rank > 2 ? d[2] : Count(),
+                 rank > 3 ? d[3] : Count());
+  }
 
   // -- memory
   // `what` must be a literal. Tensors made while a replayed region is already stopped are phantoms.
@@ -261,7 +302,9 @@ class Tape {
   void matrix_product_done();
 
   // -- where we are, for labels
-  std::uint32_t place(std::string_view path);  // interned
+  [[gnu::always_inline]] std::uint32_t place(std::string_view path) {  // interned
+    return place(path.data(), path.size());
+  }
   std::uint32_t current_place() const { return place_; }
   std::int16_t current_layer() const { return layer_; }
   // The next output that an operator makes bears this name.
@@ -309,6 +352,18 @@ class Tape {
     std::uint32_t savers = 0;
   };
 
+  Shape shape(int rank, Count a, Count b, Count c, Count d);
+  std::uint32_t place(const char* path, std::size_t length);
+  void enter(std::uint32_t place) { enter(place, layer_); }
+  void enter(std::uint32_t place, std::int16_t layer);
+  void leave();
+  // Of a Recording. Tensors come one by one, so that they travel in registers.
+  Node* begin(const Rule& rule, std::uint8_t count, TensorData* a, TensorData* b, TensorData* c,
+              TensorData* d);
+  void keep(Node* node, TensorData* tensor);
+  void put_out(Node* node, std::uint8_t count, TensorData* a, TensorData* b, TensorData* c,
+               TensorData* d);
+  void end(Node* node);
   Tensor wrap(std::uint32_t storage, Shape shape, Dtype dtype);
   void log(Event::Kind kind, std::uint32_t id) {
     const bool ends = kind == Event::Kind::kFree || kind == Event::Kind::kUnsave;
@@ -323,8 +378,8 @@ class Tape {
   void release(Node* node);
   void release(Frame* frame);
   void drain();
-  Tensor save_copy(const Tensor& t, const Rule& rule);
-  void save_into(Node& node, const Tensor& t);
+  Tensor save_copy(const TensorData& t, const Rule& rule);
+  void save_into(Node& node, const TensorData& t);
   void clear_saved(Node& node);
   Node* accumulating_node(TensorData* parameter);
   Tensor unpack(Saved& saved);
@@ -348,8 +403,14 @@ class Tape {
   std::uint32_t sequence_ = 0;
   std::uint32_t place_ = 0;
   std::int16_t layer_ = -1;
-  const Rule* rule_ = nullptr;     // operator that is running
-  bool in_backward_rule_ = false;  // its backward is
+  struct Place {
+    std::uint32_t place;
+    std::int16_t layer;
+  };
+  std::vector<Place> places_;       // to which we come back
+  const Rule* rule_ = nullptr;      // operator that is running
+  std::vector<const Rule*> rules_;  // those around it
+  bool in_backward_rule_ = false;   // its backward is
   const char* next_name_ = nullptr;
   bool grad_enabled_ = true;
   bool adapters_enabled_ = true;
@@ -367,26 +428,29 @@ class Tape {
   std::uint32_t cast_epoch_ = 1;
 };
 
+inline Recording::Recording(Tape& tape, const Rule& rule, const Operands& in)
+    : tape_(tape), node_(tape.begin(rule, in.count, in.a, in.b, in.c, in.d)) {}
+inline Recording::~Recording() { tape_.end(node_); }
+inline void Recording::save(const Tensor& t) { tape_.keep(node_, t.get()); }
+inline void Recording::outputs(const Operands& out) {
+  tape_.put_out(node_, out.count, out.a, out.b, out.c, out.d);
+}
+
 // Names the place in the model, and the layer, of what is made while it lives.
 class Within {
  public:
-  Within(Tape& tape, std::uint32_t place) : Within(tape, place, tape.layer_) {}
-  Within(Tape& tape, std::uint32_t place, std::int16_t layer)
-      : tape_(tape), place_(tape.place_), layer_(tape.layer_) {
-    tape.place_ = place;
-    tape.layer_ = layer;
+  [[gnu::always_inline]] Within(Tape& tape, std::uint32_t place) : tape_(tape) {
+    tape.enter(place);
+  }
+  [[gnu::always_inline]] Within(Tape& tape, std::uint32_t place, std::int16_t layer) : tape_(tape) {
+    tape.enter(place, layer);
   }
   Within(const Within&) = delete;
   Within& operator=(const Within&) = delete;
-  ~Within() {
-    tape_.place_ = place_;
-    tape_.layer_ = layer_;
-  }
+  [[gnu::always_inline]] ~Within() { tape_.leave(); }
 
  private:
   Tape& tape_;
-  std::uint32_t place_;
-  std::int16_t layer_;
 };
 
 // torch.no_grad().
