@@ -42,8 +42,10 @@ Tensor running_sum(Tape& tape, const Tensor& x, const char* what) {
 
 namespace {
 
-// Bytes of a running sum.
-int accumulator_bytes(Dtype dtype) { return dtype == Dtype::kInt64 ? 8 : 4; }
+int running_bytes(const Reduction& reduction) {
+  if (reduction.running_bytes > 0) return reduction.running_bytes;
+  return reduction.dtype == Dtype::kInt64 ? 8 : 4;
+}
 
 // The two passes of values that a 32-bit offset reaches.
 void allocate_passes(Tape& tape, const Reduction& reduction) {
@@ -85,9 +87,8 @@ void allocate_passes(Tape& tape, const Reduction& reduction) {
   if (blocks <= 1) return;
   const Count c = tape.workings().named("c", static_cast<double>(blocks));
   const Count lanes = contiguous ? Count(1) : Count(static_cast<double>(width * vector));
-  Tensor partials =
-      tape.bytes(Count(accumulator_bytes(reduction.dtype)) * reduction.outputs * c * lanes,
-                 "partial sums of a reduction");
+  Tensor partials = tape.bytes(Count(running_bytes(reduction)) * reduction.outputs * c * lanes,
+                               "partial sums of a reduction");
   Tensor counters = tape.bytes(Count(4) * tape.workings().named("g", static_cast<double>(grid)),
                                "counters of a reduction");
 }

@@ -5,7 +5,7 @@
 
 namespace ledger {
 
-// A sum, mean or norm over one dimension.
+// A sum, mean, norm or extreme over one dimension.
 struct Reduction {
   Count rows;       // values for each output
   Count outputs;    // results
@@ -13,6 +13,7 @@ struct Reduction {
   Dtype dtype;      // of values and results
   Count matrices =
       1;  // not contiguous: a leading dimension, each of which has its share of outputs
+  int running_bytes = 0;  // of a running result; 0 for what sums of the type take
 };
 
 // Allocates and frees what the kernel needs beside its result: partial results and counters where

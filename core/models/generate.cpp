@@ -98,24 +98,14 @@ struct Sampler {
   Tensor choose() {
     Tensor chosen = numbers(batch, "next tokens");
     Tensor least = t.bytes(4, "smallest probability"), most = t.bytes(4, "largest probability");
-    {
-      const ReductionScratch scratch = reduction_scratch(t, batch * vocabulary, 1, true, 8);
-      if (scratch.any) {
-        Tensor partials = t.bytes(scratch.partials, "partial extremes of a reduction");
-        Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
-      }
-    }
+    allocate_working_space(t, {batch * vocabulary, 1, true, Dtype::kFloat32, 1, 8});
     Tensor sound = t.bytes(1, "whether all are probabilities");
     Tensor sums = t.bytes(Count(4) * batch, "sum of each row");
     sums.reset();
     Tensor whole = t.bytes(1, "whether a row sums to nothing");
     Tensor race = t.scratch(probabilities.shape(), Dtype::kFloat32, "exponential random numbers");
     // The largest of each row, a number and its index.
-    const ReductionScratch scratch = reduction_scratch(t, vocabulary, batch, true, 16);
-    if (scratch.any) {
-      Tensor partials = t.bytes(scratch.partials, "partial extremes of a reduction");
-      Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
-    }
+    allocate_working_space(t, {vocabulary, batch, true, Dtype::kFloat32, 1, 16});
     return chosen;
   }
 

@@ -40,11 +40,7 @@ constexpr Rule kFused{"Liger's fused linear cross entropy",
 void test_targets(Tape& t, Count rows) {
   Tensor masked = t.bytes(Count(8) * rows, "targets that count");
   Tensor extreme = t.bytes(8, "extreme of the targets");
-  const ReductionScratch scratch = reduction_scratch(t, rows, 1, true, 8);
-  if (scratch.any) {
-    Tensor partials = t.bytes(scratch.partials, "partial results of a reduction");
-    Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
-  }
+  allocate_working_space(t, {rows, 1, true, Dtype::kInt64});
   masked.reset();
   Tensor answer = t.bytes(1, "whether it is within the vocabulary");
 }
@@ -93,24 +89,14 @@ constexpr double kChunksShown = 256;
 
 Tensor total(Tape& t, const Tensor& x, const char* what) {
   Tensor sum = t.output(t.shape({1}), x.dtype(), what);
-  const int accumulator_bytes = x.dtype() == Dtype::kInt64 ? 8 : 4;
-  const ReductionScratch scratch =
-      reduction_scratch(t, x.shape().elements(), 1, true, accumulator_bytes);
-  if (scratch.any) {
-    Tensor partials = t.bytes(scratch.partials, "partial sums of a reduction");
-    Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
-  }
+  allocate_working_space(t, {x.shape().elements(), 1, true, x.dtype()});
   return sum;
 }
 
 Tensor count_true(Tape& t, Count n, const char* what) {
   Tensor sum = t.make(t.shape({1}), Dtype::kInt64, what, Role::kInput);
   Tensor numbers = t.bytes(Count(8) * n, "truth values as numbers");
-  const ReductionScratch scratch = reduction_scratch(t, n, 1, true, 8);
-  if (scratch.any) {
-    Tensor partials = t.bytes(scratch.partials, "partial sums of a reduction");
-    Tensor counters = t.bytes(scratch.counters, "counters of a reduction");
-  }
+  allocate_working_space(t, {n, 1, true, Dtype::kInt64});
   return sum;
 }
 
