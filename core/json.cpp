@@ -165,7 +165,7 @@ class Reader {
       exponent += smaller ? -given : given;
     }
     const double positive = decimal(figures, exponent);
-    if (positive > kLargest) return fail("the number before is too large");
+    if (positive > kLargest) return fail("the number before it overflows, no double holds it");
     out = negative ? -positive : positive;
     return true;
   }

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 #include <algorithm>
 
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -15,21 +14,10 @@
 #include "core/data/optimizers.hpp"
 #include "core/presets.hpp"
 #include "core/scenario.hpp"
+#include "tests/data_file.hpp"
 
 using namespace ledger;
 using Json = nlohmann::json;
-
-namespace {
-
-// A file as it stands in core/data: what is embedded leaves out the keys that only tests and people
-// read.
-Json whole(const std::string& folder, std::string_view name) {
-  std::ifstream file(std::string(TEST_DATA_DIR) + "/../../core/data/" + folder + "/" +
-                     std::string(name) + ".json");
-  return Json::parse(file, nullptr, false);
-}
-
-}  // namespace
 
 TEST_CASE("every embedded file is JSON, under a name of its own, in order") {
   for (const auto& files : {data::models(), data::model_types(), data::cards(), data::examples()}) {
@@ -75,7 +63,7 @@ TEST_CASE("a llama-like preset's parameters, added up from its shapes, are the p
     const auto preset = read_preset(id);
     CHECK(total == preset.find("computed_parameters")->number);
     std::string name = id;
-    const Json file = whole("models", name.replace(name.find('/'), 1, "--"));
+    const Json file = data_file("models", name.replace(name.find('/'), 1, "--"));
     if (!file.contains("note")) CHECK(total == file["published_parameters"]["count"]);
   }
 }
@@ -94,7 +82,7 @@ TEST_CASE("a model type's file gives every key a kind, a default, a meaning and 
   for (const LetterRow& row : kLetters) letters.insert(std::string(row.symbol));
   const std::set<std::string> kinds = {"integer", "number", "flag", "text", "texts", "integers"};
   for (const data::File& file : data::model_types()) {
-    const Json type = whole("model_types", file.name);
+    const Json type = data_file("model_types", file.name);
     CHECK(type["model_type"] == file.name);
     for (const auto& item : type["keys"].items()) {
       const Json& spec = item.value();

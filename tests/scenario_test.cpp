@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ Scenario accepted(const std::string& text) {
 // The reading of a preset with further members of the scenario.
 Scenario with(const std::string& members) {
   return accepted(R"({"model":"Qwen/Qwen3-0.6B",)" + members + "}");
+}
+
+template <class T>
+bool operator==(const Named<T>& a, const Named<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
 bool same(const Scenario& a, const Scenario& b) {

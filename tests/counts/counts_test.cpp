@@ -7,6 +7,7 @@
 
 #include "core/data/data.hpp"
 #include "core/report.hpp"
+#include "tests/data_file.hpp"
 
 using namespace ledger;
 using Json = nlohmann::json;
@@ -139,7 +140,7 @@ TEST_CASE("the towers of small odd models have as many parameters as PyTorch cou
 TEST_CASE("a text part and what is left out beside it are the published count together") {
   std::size_t models = 0;
   for (const data::File& file : data::models()) {
-    const Json preset = Json::parse(file.text);
+    const Json preset = data_file("models", file.name);
     if (!preset.at("config").contains("text_config")) continue;
     CAPTURE(file.name);
     const Json by_id = answer(preset.at("id").dump());
