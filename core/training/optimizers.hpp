@@ -12,8 +12,8 @@ namespace ledger::training {
 // The trainable parameters in the order in which the optimizer works on them.
 struct ParameterGroups {
   std::vector<Tensor> parameters;
-  std::size_t first_group = 0;     // so many of them are in the first group, the rest in a second
-  std::vector<bool> in_full_bits;  // by parameter: state in 32 bit whatever the optimizer; or empty
+  std::size_t first_group = 0;  // so many of them are in the first group, the rest in a second
+  Flags in_full_bits;           // by parameter: state in 32 bit whatever the optimizer; or empty
   // accelerate moves the state that a constructor made onto the device, its counters included.
   bool counters_on_device = false;
 };
@@ -36,7 +36,7 @@ class Optimizer {
   const OptimizerRow& row_;
   std::vector<Tensor> parameters_;
   std::size_t first_group_;
-  std::vector<bool> in_full_bits_;
+  Flags in_full_bits_;
   std::vector<std::vector<Tensor>> state_;  // by parameter
   std::vector<Tensor> maps_;                // shared by all parameters
   int steps_ = 0;
