@@ -33,7 +33,7 @@ json scenario_of(const json& row) {
   for (const char* key : {"num_generations", "beta"}) {
     if (kind == "grpo" && c.contains(key)) rl[key] = c.at(key);
   }
-  for (const auto& [key, value] : c.value("grpo", json::object()).items()) rl[key] = value;
+  if (c.contains("grpo")) rl.update(c.at("grpo"));
   if (arguments.contains("precompute_ref_log_probs")) {
     rl["precompute_ref_log_probs"] = arguments.at("precompute_ref_log_probs");
   }
