@@ -1,6 +1,8 @@
 // The sentences that go with a report's figures.
 #include "core/assumptions.hpp"
 
+#include <cmath>
+
 #include "core/data/optimizers.hpp"
 #include "core/data/versions.hpp"
 #include "core/quantity.hpp"
@@ -66,9 +68,33 @@ std::string samples_of(const Scenario& s) {
          "up from zero, so that sequences are not taken for packed ones.";
 }
 
+// What a router decides, and whether memory depends on it.
+std::string routing_sentence(const Scenario& s, const models::MixtureConfig& m) {
+  const double tokens = s.training.per_device_train_batch_size * s.training.max_length;
+  const std::string experts = with_separators(m.experts.value());
+  if (m.every_token) {
+    return "Each of the " + experts +
+           " experts of a layer computes every token, chosen or not, so that routing changes no "
+           "size.";
+  }
+  if (s.trainer != "torch") {  // whose batches may be of other rows
+    return "Experts run as grouped products, transformers' default, whose buffers hold the rows of "
+           "all experts together: routing changes no size.";
+  }
+  const double rows = tokens * m.chosen.value();
+  return "Experts run as grouped products, transformers' default: a row for each token and expert "
+         "chosen for it, " +
+         with_separators(rows) + " in a layer, sorted by expert. Balanced routing gives each of " +
+         experts + " experts about " + with_separators(std::round(rows / m.experts.value())) +
+         "; the most that one can get is " + with_separators(tokens) +
+         ", and the least none. The buffers hold all rows together, so that no size depends on it: "
+         "the range that imbalance gives is empty.";
+}
+
 }  // namespace
 
-std::vector<std::string> assumptions_of(const Scenario& s, const Simulation& simulation) {
+std::vector<std::string> assumptions_of(const Scenario& s, const models::DecoderConfig& model,
+                                        const Simulation& simulation) {
   std::vector<std::string> out = {
       "PyTorch " + version_of("torch") + " for CUDA " + version_of("cuda") + " with transformers " +
           version_of("transformers") + ", on one device.",
@@ -85,6 +111,7 @@ std::vector<std::string> assumptions_of(const Scenario& s, const Simulation& sim
     out.push_back("Which labels count changes nothing but a few small tensors.");
     if (s.training.fp16) out.push_back("The scalars of the gradient scaler are not counted.");
   }
+  if (model.mixture.experts.value() > 0) out.push_back(routing_sentence(s, model.mixture));
   out.insert(out.end(), s.model.notes.begin(), s.model.notes.end());
   if (s.keep_outputs) {
     out.push_back("The model's output object outlives the backward pass, so its logits do too.");

@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "core/device/verdict.hpp"
+#include "core/models/decoder.hpp"
 #include "core/simulation.hpp"
 
 namespace ledger {
 
 // Every assumption behind this scenario's figures, with the software versions they hold for.
-std::vector<std::string> assumptions_of(const Scenario& scenario, const Simulation& simulation);
+std::vector<std::string> assumptions_of(const Scenario& scenario,
+                                        const models::DecoderConfig& model,
+                                        const Simulation& simulation);
 
 // Why the verdict is what it is.
 std::string verdict_sentence(const device::Verdict& verdict);

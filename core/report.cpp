@@ -266,7 +266,7 @@ std::string write_report(const Estimate& e) {
   w.key("context").begin_object().key("low").number(context.bytes.low);
   w.key("high").number(context.bytes.high).key("source").text(context.source).end_object();
   w.key("assumptions").begin_list();
-  for (const std::string& a : assumptions_of(e.scenario, e.simulation)) w.text(a);
+  for (const std::string& a : assumptions_of(e.scenario, e.config, e.simulation)) w.text(a);
   w.end_list();
   write_problems(w, {});
   return w.end_object().take();

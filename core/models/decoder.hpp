@@ -117,6 +117,7 @@ struct MixtureConfig {
   Count feed_forward = 0;               // of one expert
   Count shared_feed_forward = 0;        // of the expert that sees every token; 0 for none
   bool shared_gate = false;             // a sigmoid weighs that expert
+  bool every_token = false;             // each expert computes all tokens, chosen or not
   bool router_first = true;             // made before the experts
   Count groups = 1, chosen_groups = 1;  // experts are chosen from the best groups only
   bool group_limited = false;           // whether groups are chosen at all

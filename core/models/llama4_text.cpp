@@ -253,6 +253,7 @@ DecoderConfig configure_llama4_text(const ModelConfig& config, Workings& working
   }
   MixtureConfig& m = c.mixture =
       mixture_config(c, config, workings, "num_local_experts", "intermediate_size");
+  m.every_token = true;
   const auto step = static_cast<std::size_t>(config.number("interleave_moe_layer_step"));
   for (std::size_t i = 0; i < layers; ++i) m.sparse[i] = (i + 1) % step == 0;
   if (has_list(config, "moe_layers")) m.sparse = listed(config, "moe_layers", layers);
