@@ -7,33 +7,10 @@
 #include "core/data/data.hpp"
 #include "core/nearest.hpp"
 #include "core/presets.hpp"
-#include "core/scenario_reader.hpp"
+#include "core/scenario_parts.hpp"
 
 namespace ledger::reading {
 namespace {
-
-// A model that is counted only: its count, and why there is no more.
-void count_only(const counts::CountedType& type, const Value& config, const Value* overrides,
-                Findings& findings) {
-  const std::size_t before = findings.size();
-  Value all = overrides ? *overrides : Value::object();  // the first of a key is the one found
-  for (const json::Member& member : config.members) all.add(member.key, member.value);
-  counts::Sizes sizes(&all, "model", findings);
-  const counts::Count count = type.count(sizes);
-  if (findings.size() > before) return;
-  if (!(count.parameters <= kMaxTotalBytes)) {
-    findings.add("model", "model is too large: its parameters cannot be counted exactly.");
-    return;
-  }
-  findings.add_counted("model",
-                       "model is of type " + std::string(type.model_type) + ", " +
-                           std::string(type.what) + ". As " + std::string(count.as) + " it has " +
-                           grouped(count.parameters) +
-                           " parameters. Its training step is not modelled: " +
-                           (type.in_transformers ? "only decoders trained on the next token are."
-                                                 : "its code is not part of transformers."),
-                       count.parameters);
-}
 
 // The preset that is meant; an unread value, and a problem, if none can be estimated.
 Value read_preset_named(const std::string& given, const Value* overrides, Findings& findings) {
@@ -49,72 +26,6 @@ Value read_preset_named(const std::string& given, const Value* overrides, Findin
                    " Any other model of a known type can be given as its config.json, an object.",
                quoted(given), near.empty() ? "" : near.front());
   return {};
-}
-
-// The text part of a model of several parts, with what its whole says about it.
-struct TextPart {
-  const counts::Composite* of = nullptr;  // null where the model is of one part
-  Value config;
-};
-
-TextPart text_part(const Value& config) {
-  const Value* type = config.find("model_type");
-  const Value* text = config.find("text_config");
-  TextPart part{type ? counts::find_composite(type->text) : nullptr, Value::object()};
-  if (!part.of || !text || !text->is(Kind::kObject)) return {};
-  const Value* said = text->find("model_type");
-  std::string name(said && said->is(Kind::kText) ? std::string_view(said->text)
-                                                 : part.of->text_type);
-  if (name == part.of->text_type && !part.of->same_as.empty()) name = part.of->same_as;
-  part.config.add("model_type", Value::of_text(name));
-  for (const json::Member& member : text->members) {
-    if (member.key != "model_type") part.config.add(member.key, member.value);
-  }
-  const Value* tied = config.find("tie_word_embeddings");
-  if (tied && !text->find("tie_word_embeddings")) part.config.add("tie_word_embeddings", *tied);
-  return part;
-}
-
-// What asks for something that is not modelled beside the parts.
-void check_whole(const Value& config, Findings& findings) {
-  Value rest = Value::object();
-  for (const json::Member& member : config.members) {
-    const bool other = member.key == "architectures" || member.key == "tie_word_embeddings" ||
-                       member.key == "text_config" || member.key == "vision_config";
-    if (!other) rest.add(member.key, member.value);
-  }
-  check_other_keys(rest, "model", Value::object(), true, findings);
-}
-
-// Says what is left out beside the text part, and puts a pasted config.json together again.
-void leave_out_towers(const counts::Composite& of, const Value& config, bool pasted,
-                      ModelReading& reading, Findings& findings) {
-  counts::Sizes whole(&config, "model", findings);
-  counts::Sizes vision(object(config.find("vision_config"), "model.vision_config", findings),
-                       "model.vision_config", findings);
-  counts::Sizes text(config.find("text_config"), "model.text_config", findings);
-  const double tower = of.tower(whole, vision, reading.config);
-  const double more = counts::prediction_layers(reading.config, text("mtp_num_hidden_layers", 0));
-  std::vector<std::string>& notes = reading.config.notes;
-  notes.push_back("The text part of the " + std::string(of.model_type) +
-                  " is trained alone. Its tower for images and what joins it to the text part, " +
-                  grouped(tower) + " parameters, are left out. " + std::string(of.loading));
-  if (of.same_as == reading.config.model_type) {
-    notes.push_back("The text part is estimated as " + std::string(of.same_as) +
-                    ", which has the same weights and layers.");
-  }
-  if (more > 0) {
-    notes.push_back("Its layers that predict further tokens, " + grouped(more) +
-                    " parameters, are left out: transformers does not load them.");
-  }
-  if (!pasted) return;
-  Value parts = Value::object();
-  parts.add("model_type", Value::of_text(of.model_type));
-  for (const json::Member& member : whole.read().members) parts.add(member.key, member.value);
-  Value& inner = parts.add("text_config", std::move(reading.model));
-  for (const json::Member& member : text.read().members) inner.add(member.key, member.value);
-  parts.add("vision_config", vision.read());
-  reading.model = std::move(parts);
 }
 
 // The file of the config's model_type, or an unread value if there is none.
@@ -227,31 +138,6 @@ void keep(std::string_view key, const Value& value, ModelConfig& config) {
   }
 }
 
-// How the frequencies of the rotary embedding are computed: rope_parameters, or rope_scaling in
-// older configurations.
-void keep_rotary(const Value& config, const Value* overrides, bool pasted, ModelReading& reading) {
-  for (const Value* from : {overrides, &config}) {
-    for (const std::string_view key : {"rope_parameters", "rope_scaling"}) {
-      const Value* rotary = from ? from->find(key) : nullptr;
-      if (!rotary || !rotary->is(Kind::kObject)) continue;
-      // Types whose layers rotate in two ways have an object for each.
-      if (const Value* full = rotary->find("full_attention")) rotary = full;
-      const Value* type = rotary->find("rope_type");
-      if (!type) type = rotary->find("type");
-      if (!type || !type->is(Kind::kText)) continue;
-      reading.config.texts["rope_type"] = type->text;
-      Value kept = Value::object();
-      kept.add("rope_type", *type);
-      if (pasted) {
-        reading.model.add(key, std::move(kept));
-      } else if (from == overrides) {
-        reading.overrides.add(key, std::move(kept));
-      }
-      return;
-    }
-  }
-}
-
 }  // namespace
 
 ModelReading read_model(const Value& scenario, Findings& findings) {
@@ -306,7 +192,7 @@ ModelReading read_model(const Value& scenario, Findings& findings) {
   if (!keys) return reading;
   reading.config.model_type = type.find("model_type")->text;
   reading.type = type;
-  keep_rotary(*config, overrides, pasted, reading);
+  keep_rotary(*config, overrides, pasted, reading, findings);
   if (pasted) reading.model.add_text("model_type", reading.config.model_type);
 
   if (pasted) check_other_keys(*config, reading.path, *keys, true, findings);

@@ -84,16 +84,6 @@ std::string not_modelled(std::string_view key, const Value& value) {
              "would need other memory.";
     }
   }
-  if (key == "rope_scaling" || key == "rope_parameters") {
-    for (const std::string_view inner : {"rope_type", "type"}) {
-      const Value* type = value.find(inner);
-      if (type && (type->text == "dynamic" || type->text == "longrope")) {
-        return "rotary type " + quoted(type->text) +
-               " computes new frequencies while it runs, which is not modelled yet; default, "
-               "linear, llama3 and yarn are.";
-      }
-    }
-  }
   return {};
 }
 

@@ -138,6 +138,18 @@ void check_rl(const Scenario& scenario, Findings& findings) {
   }
 }
 
+// Rotary types that follow the length keep their frequencies up to a number of positions.
+void check_positions(const Scenario& scenario, Findings& findings) {
+  const double reach = scenario.model.number_or("rotary_reach", 0);
+  const double length = scenario.training.max_length;
+  if (reach == 0 || length <= reach) return;
+  findings.add("training.max_length",
+               "training.max_length is " + grouped(length) + ", beyond the " + grouped(reach) +
+                   " positions for which rotary type " + quoted(scenario.model.text("rope_type")) +
+                   " keeps its frequencies; the new ones that it would compute are not modelled.",
+               grouped(length));
+}
+
 // Generous upper bounds: a scenario that passes cannot reach a size that a double rounds.
 void check_sizes(const Scenario& scenario, Findings& findings) {
   const ModelConfig& config = scenario.model;
@@ -178,6 +190,7 @@ void check_together(const Scenario& scenario, const ModelReading& model, Finding
   check_rl(scenario, findings);
   if (!model.read) return;
   check_trainer(scenario, findings);
+  check_positions(scenario, findings);
   check_sizes(scenario, findings);
 }
 

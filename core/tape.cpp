@@ -100,7 +100,7 @@ void Tape::make_leaf(Tensor& t) {
   // A second tensor stands for the first in the graph: it keeps storage and gradient alive.
   Tensor kept = wrap(t->storage, t.shape(), t.dtype());
   t->node = accumulating_node(kept.get());
-  t->node->leaf = kept.release();
+  t->node->held = kept.release();
 }
 
 void Tape::freeze(const Tensor& parameter) {
@@ -220,7 +220,7 @@ void Tape::drain() {
     dead_nodes_.pop_back();
     clear_saved(*node);
     if (node->captured) release(node->captured);
-    if (node->leaf && --node->leaf->refs == 0) release(node->leaf);
+    if (node->held && --node->held->refs == 0) release(node->held);
     for (std::size_t i = 0; i < node->edge_count; ++i) {
       if (node->edges[i].node) release(node->edges[i].node);
     }
@@ -294,6 +294,12 @@ void Tape::end(Node* node) {
 
 void Tape::keep(Node* node, TensorData* tensor) {
   if (node && !stopped_) save_into(*node, *tensor);
+}
+
+void Recording::hold(const Tensor& t) {
+  if (!node_ || node_->held) return;
+  Tensor kept = t;
+  node_->held = kept.release();
 }
 
 void Tape::put_out(Node* node, std::uint8_t count, TensorData* a, TensorData* b, TensorData* c,

@@ -201,7 +201,7 @@ struct Node {
   std::array<Edge, kMaxEdges> edges{};
   std::array<Saved, kMaxSaved> saved{};
   TensorData* parameter = nullptr;  // of an accumulating node; not counted
-  TensorData* leaf = nullptr;       // the same, where the node keeps it alive; counted
+  TensorData* held = nullptr;       // kept alive by the node itself; counted
   Frame* captured = nullptr;        // arguments that live as long as the graph; counted
   std::uint32_t task = 0, task_index = 0;
 };
@@ -255,6 +255,9 @@ class Recording {
   [[gnu::always_inline]] explicit operator bool() const { return node_ != nullptr; }
   [[gnu::always_inline]] Node* operator->() const { return node_; }
   [[gnu::always_inline]] void save(const Tensor& t);
+  // Keeps one tensor as an attribute of the node: until the node dies, also where a region forgets
+  // what it saves.
+  void hold(const Tensor& t);
   [[gnu::always_inline]] void outputs(const Operands& out);
 
  private:

@@ -48,4 +48,9 @@ TEST_CASE("every row that other calculators are compared on is equal in every fi
   check_rows("peers.jsonl.gz");
 }
 
+TEST_CASE(
+    "every row of experts on older devices and of longer rotations is equal in every figure") {
+  check_rows("corners.jsonl.gz");
+}
+
 }  // namespace ledger

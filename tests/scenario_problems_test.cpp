@@ -241,13 +241,21 @@ TEST_CASE("keys of a configuration that would need other memory are refused, not
   const std::string start = R"({"model":{"model_type":"llama",)";
   for (const char* key :
        {R"("quantization_config":{"load_in_4bit":true})", R"("attention_dropout":1.5)",
-        R"("rope_scaling":{"type":"dynamic","factor":2.0})",
+        R"("rope_scaling":{"type":"longrope","factor":2.0})",
         R"("architectures":["LlamaForSequenceClassification"])", R"("output_hidden_states":true)",
         R"("is_encoder_decoder":true)", R"("hidden_act":"softplus")",
         R"("per_layer_config":{"0":{"num_attention_heads":2}})"}) {
     CAPTURE(key);
     CHECK(refused(start + key + "}}").size() == 1);
   }
+}
+
+TEST_CASE("a rotary type that follows the length is refused beyond the positions it was made for") {
+  const std::string model =
+      R"({"model":{"model_type":"phi3","original_max_position_embeddings":512,"rope_scaling":)"
+      R"({"type":"longrope","short_factor":[1.0],"long_factor":[1.0]}},"training":{"max_length":)";
+  CHECK(read_scenario(model + "512}}").ok());
+  only(refused(model + "513}}"), "training.max_length");
 }
 
 TEST_CASE("shapes that transformers or a kernel refuses are problems") {

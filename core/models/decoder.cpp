@@ -93,6 +93,30 @@ Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const In
   return masks;
 }
 
+namespace {
+
+// Rotary types whose frequencies follow the length ask the device how far positions go, and keep
+// the frequencies up to where they were made for.
+// Source: transformers modeling_rope_utils.py, dynamic_rope_update.
+void measure_positions(Tape& t, const Decoder& model) {
+  const std::string_view rope_type = model.config.rope_type;
+  if (rope_type != "longrope" && rope_type != "dynamic") return;
+  const Within here(t, t.place("rotary_emb"), -1);
+  const NoGrad no_grad(t);
+  Tensor last = t.output(t.shape({1}), Dtype::kInt64, "last position");
+  Tensor length = t.output(t.shape({1}), Dtype::kInt64, "number of positions");
+  last.reset();
+  Tensor beyond = t.output(t.shape({1}), Dtype::kBool, "whether positions go further");
+  beyond.reset();
+  if (rope_type == "dynamic") {
+    beyond = t.output(t.shape({1}), Dtype::kBool, "whether they came back");
+  } else {
+    model.buffers[0] = model.buffers[1];  // the original frequencies, registered anew
+  }
+}
+
+}  // namespace
+
 Prepared prepare_decoder(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
@@ -100,6 +124,7 @@ Prepared prepare_decoder(Tape& t, const Decoder& model, const Inputs& in) {
   at.positions = position_ids(t, in);
   at.masks = make_masks(t, model, at.embedded, in);
   at.hidden = at.embedded;
+  measure_positions(t, model);
   const Count length = in.ids.dim(1);
   at.tables =
       in.cache ? rotary_tables(t, at.positions.dim(0), length, c.rotary_width, at.embedded.dtype())

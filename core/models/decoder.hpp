@@ -190,7 +190,9 @@ struct Decoder {
   ops::Linear project_in, project_out;  // where the embedding is not as wide as the layers
   std::vector<DecoderLayer> layers;
   Norm norm;
-  std::vector<Tensor> buffers;  // inverse frequencies of the rotary embedding
+  // Inverse frequencies of the rotary embedding, of which a forward pass may put one in the place
+  // of another.
+  mutable std::vector<Tensor> buffers;
   ops::Linear lm_head;
   std::vector<Tensor> parameters;     // in the order of model.parameters()
   std::vector<ops::Linear*> linears;  // in the order of model.named_modules()

@@ -49,6 +49,8 @@ constexpr std::array kConstructions = {
                  "+i0 +r1 -0 +r2 -1 +r3 +s4 -4 -2 +r5 +r6 -5 +r7 +r8 +r9 -8 -7 +r10 +r11 -10 +r12 "
                  "-11 +r13 -12 +r14 -13 +r15 +r16 -15 +r17 +r18 -16 -17 -3 -6 -9 -14"},
     Construction{"linear", "+i0 +r1 -0 +r2 -1 +r3 +s4 -4 -2 +r5 +r6 -5 -3"},
+    Construction{"dynamic", "+i0 +r1 -0 +r2 -1 +r3 +s4 -4 -2 +r5 +r6 -5 -3"},
+    Construction{"longrope", "+r0 +i1 +r2 -1 +r3 -2 +r4 +s5 -5 +r6 -4 +r7 +r8 -7 -6 -0 -3"},
 };
 
 Tensor inverse_frequencies(Tape& t, Count frequencies, std::string_view rope_type) {

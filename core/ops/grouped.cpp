@@ -3,6 +3,7 @@
 #include "core/ops/grouped.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "core/ops/cast.hpp"
 
@@ -42,6 +43,19 @@ void of_grouped(BackwardCall& call) {
   }
 }
 
+// Zeros of both inputs, in their order and whether they are wanted or not.
+void of_fallback(BackwardCall& call) {
+  Tape& t = call.tape;
+  const Dtype dtype = call.grads[0].dtype();
+  Tensor input = t.output(call.saved[0].shape(), dtype, "gradient of the input");
+  Tensor weight = t.output(call.node.shape, dtype, "gradient of the experts' weights");
+  weight->view = true;
+  if (call.needs(0)) call.results[0] = std::move(input);
+  if (call.needs(1)) call.results[1] = std::move(weight);
+}
+
+constexpr Rule kFallback{"grouped matrix product",
+                         "transformers integrations/moe.py: grouped_mm_fallback", of_fallback};
 constexpr Rule kGrouped{"grouped matrix product", "derivatives.yaml: _grouped_mm", of_grouped};
 
 }  // namespace
@@ -49,11 +63,13 @@ constexpr Rule kGrouped{"grouped matrix product", "derivatives.yaml: _grouped_mm
 Tensor grouped_product(Tape& t, const Tensor& x, const Tensor& weight, bool input_first,
                        const Tensor& offsets) {
   Tensor input = to(t, x, weight.dtype());
-  Recording recording(t, kGrouped, {&input, &weight});
+  // Below compute capability 8.0 transformers takes an operator of its own, written in Python.
+  const bool fallback = t.device().compute_major < 8;
+  Recording recording(t, fallback ? kFallback : kGrouped, {&input, &weight});
   if (recording) recording->shape = weight.shape();
-  if (weight.needs_grad()) recording.save(input);
-  if (input.needs_grad()) recording.save(weight);
-  recording.save(offsets);
+  if (fallback || weight.needs_grad()) recording.save(input);
+  if (fallback || input.needs_grad()) recording.save(weight);
+  fallback ? recording.hold(offsets) : recording.save(offsets);
   const Count columns = input_first ? weight.dim(2) : weight.dim(1);
   Tensor out = t.output(t.shape({input.dim(0), columns}), input.dtype(), "output of the experts");
   const double rows = std::floor(input.dim(0).value() / weight.dim(0).value());
