@@ -3,8 +3,8 @@
 
 usage: accuracy.py LEDGER [--check]    LEDGER is the program; --check fails if a file would change
 
-Every *.jsonl.gz in tests/data/rows is read; what it holds is said in the README there. A line with a `scenario` is estimated. Lines
-with a `case` describe a program of their own: they are counted, and the tests hold them.
+Every *.jsonl.gz in tests/data/rows is read; what it holds is said in the README there. A line has a `scenario`, or a `case` that
+tests/case_scenarios (beside the program's tests) turns into one. Lines of cases that it does not know are counted, not compared.
 """
 import collections
 import gzip
@@ -41,11 +41,31 @@ def optimizer(row):
     return row["scenario"].get("training", {}).get("optim", "adamw_torch_fused")
 
 
-def read_rows():
+def figures_of(row):
+    """The measured figures of a row with a `case`, whose phases are named otherwise: of its first two steps."""
+    phases = row["phases"]
+    if "step1" not in phases:
+        return {"peak_allocated_bytes": row["peak"], "reserved_bytes": row["reserved"]}
+    return {"peak_allocated_bytes": max(phases[s]["peak"] for s in ("step0", "step1")), "reserved_bytes": phases["step1"]["reserved"]}
+
+
+def from_cases(program, rows):
+    """Rows with a scenario in the place of their case; none where the tests' adapter does not know the cases."""
+    adapter = pathlib.Path(program).parent / "tests/case_scenarios"
+    if not rows or not adapter.exists():
+        return []
+    run = subprocess.run([adapter], input="".join(json.dumps(row) + "\n" for row in rows), capture_output=True, text=True)
+    if run.returncode:
+        return []
+    return [{"id": row["id"], "scenario": json.loads(line), "measured": figures_of(row)} for row, line in zip(rows, run.stdout.splitlines(), strict=True)]
+
+
+def read_rows(program):
     """(file name without its ending, rows with a scenario, the number of other rows) for every file."""
     for path in sorted(ROWS.glob("*.jsonl.gz")):
         rows = [json.loads(line) for line in gzip.open(path, "rt")]
         scenarios = [row for row in rows if "scenario" in row and "measured" in row]
+        scenarios += from_cases(program, [row for row in rows if "case" in row and "phases" in row])
         yield path.name.split(".")[0], scenarios, len(rows) - len(scenarios)
 
 
@@ -74,6 +94,8 @@ def compare(name, row, report):
                 check("step %d %s %s" % (phase["step"], phase["phase"], end.split("_")[0]), phase[end], step[key])
     peak, reserved = report["peak"]["allocated_bytes"], report["peak"]["reserved_bytes"]
     check("peak", peak, truth["peak_allocated_bytes"])
+    if not truth.get("steps"):
+        check("reserved", reserved, truth["reserved_bytes"])
     at = truth.get("reserved_bytes")
     return Result(name, row, report, percent(peak, truth["peak_allocated_bytes"]), percent(reserved, at) if at else None, differences)
 
@@ -125,10 +147,13 @@ def accuracy(results, others):
         text += "\n`%s` also holds %d rows that describe a program of their own instead of a scenario; only the tests read them.\n" % (name, count)
     text += "\n## By method\n\n" + table(results, lambda r: method(r.row))
     text += "\n## By model type\n\n" + table(results, model_type)
+    text += "\n## By trainer\n\n" + table(results, lambda r: r.row["scenario"].get("trainer", "torch"))
     text += "\n## By optimizer\n\n" + table(results, lambda r: optimizer(r.row))
     text += "\n## Rows that are not equal\n\n"
     unequal = ["* `%s`, %s: %s\n" % (r.name, r.row["id"], r.differences[0] + (" (%+.4f %% in the peak, %d figures differ)" % (r.error, len(r.differences)) if r.report else "")) for r in results if r.differences]
     text += "".join(unequal) or "None.\n"
+    if any("steps" not in r.row["measured"] for r in results if r.differences):
+        text += "\nRows without phases come from cases: `tests/cases_test.cpp` says of each what its measurement did otherwise.\n"
     peers = [(r.row, PRESETS[r.row["scenario"]["model"]], r.report) for r in results if r.name == "peers" and r.report]
     text += "\n## Rules of thumb on the same cases\n\n"
     text += "What other calculators publish as their formulas, evaluated on four jobs; each in its variant nearest to the job. They speak of\n"
@@ -151,7 +176,7 @@ def readme(results):
 
 def main():
     program, check = sys.argv[1], "--check" in sys.argv
-    files = list(read_rows())
+    files = list(read_rows(program))
     results = list(estimate(program, [(name, row) for name, rows, _ in files for row in rows]))
     others = [(name + ".jsonl.gz", count) for name, _, count in files if count]
     page, front = ROOT / "docs/accuracy.md", ROOT / "README.md"
