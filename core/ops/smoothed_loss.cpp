@@ -4,6 +4,7 @@
 #include "core/ops/layout.hpp"
 #include "core/ops/loss.hpp"
 #include "core/ops/selection.hpp"
+#include "core/reduction.hpp"
 
 namespace ledger::ops {
 namespace {
@@ -52,6 +53,7 @@ Tensor picked(Tape& t, const Tensor& x, const Tensor& index) {
 Tensor row_sum(Tape& t, const Tensor& x) {
   Recording recording(t, kRowSum, {&x});
   Tensor out = t.output(x.shape().with_last(1), Dtype::kFloat32, "loss of all tokens");
+  allocate_working_space(t, {x.shape().last(), out.shape().elements(), true, x.dtype()});
   recording.outputs({&out});
   return out;
 }
