@@ -214,6 +214,18 @@ Value defaults() {
   return all;
 }
 
+// What a missing key of `training` means, by trainer.
+Value training_defaults() {
+  Value out = Value::object();
+  for (const Choice& trainer : kTrainers) {
+    const auto scenario = read_scenario("{\"model\":\"" + preset_ids().front() +
+                                        "\",\"trainer\":\"" + std::string(trainer.id) + "\"}");
+    if (!scenario.ok()) continue;
+    out.add(trainer.id, *json::parse(scenario.value().normalised).value.find("training"));
+  }
+  return out;
+}
+
 // What a missing key of `peft` and of `quantization` means inside an object that is given. Which
 // linears peft wraps of itself is the model type's affair: see linears().
 Value defaults_within() {
@@ -302,9 +314,15 @@ std::string catalog() {
   out.add("attn_implementations", choices(kAttentions));
   out.add("trainers", ids(kTrainers));
   out.add("rl_methods", choices(kRlMethods));
+  out.add("loss_types", choices(kLossTypes));
+  out.add("packing_strategies", choices(kPackingStrategies));
+  std::vector<Value> liger;
+  for (const std::string_view type : kLigerModelTypes) liger.push_back(text(type));
+  out.add("liger_model_types", Value::of_list(std::move(liger)));
   out.add("letters", letters());
   out.add("parts", parts());
   out.add("defaults", defaults());
+  out.add("training_defaults", training_defaults());
   out.add("defaults_within", defaults_within());
   out.add("linears", linears());
   out.add("limits", limits());

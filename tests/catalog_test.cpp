@@ -64,6 +64,39 @@ TEST_CASE("every choice of the catalogue makes a scenario that is accepted") {
   }
 }
 
+TEST_CASE("losses and packings of the catalogue are accepted under trl") {
+  const Json all = Json::parse(catalog());
+  for (const Json& loss : all["loss_types"]) {
+    const Json scenario = {{"model", "Qwen/Qwen3-0.6B"},
+                           {"trainer", "trl"},
+                           {"training", {{"loss_type", loss["id"]}}}};
+    CHECK(read_scenario(scenario.dump()).ok());
+  }
+  for (const Json& packing : all["packing_strategies"]) {
+    const Json scenario = {{"model", "Qwen/Qwen3-0.6B"},
+                           {"trainer", "trl"},
+                           {"training", {{"packing", true}, {"packing_strategy", packing["id"]}}}};
+    CHECK(read_scenario(scenario.dump()).ok());
+  }
+}
+
+// TrainingArguments of transformers 5.18.0, SFTConfig of trl 1.16.0.
+TEST_CASE("the defaults of training follow the trainer") {
+  const Json defaults = Json::parse(catalog())["training_defaults"];
+  CHECK(defaults["torch"]["per_device_train_batch_size"] == 1);
+  CHECK(defaults["torch"]["max_grad_norm"] == 0);
+  for (const char* trainer : {"transformers", "trl"}) {
+    CHECK(defaults[trainer]["per_device_train_batch_size"] == 8);
+    CHECK(defaults[trainer]["max_grad_norm"] == 1);
+    CHECK(defaults[trainer]["optim"] == "adamw_torch_fused");
+  }
+  CHECK(defaults["transformers"]["gradient_checkpointing"] == false);
+  CHECK(defaults["transformers"]["bf16"] == false);
+  CHECK(defaults["trl"]["gradient_checkpointing"] == true);
+  CHECK(defaults["trl"]["bf16"] == true);
+  CHECK(defaults["trl"]["max_length"] == 1024);
+}
+
 TEST_CASE("the defaults are those of a scenario that names its model only") {
   Json scenario = Json::parse(catalog())["defaults"];
   CHECK_FALSE(scenario.contains("model"));
