@@ -93,8 +93,8 @@ inline constexpr std::array kRlMethods = {
 };
 
 // Model types whose generation with a cache was held against PyTorch's allocator.
-inline constexpr std::array<std::string_view, 7> kGenerates = {
-    "gemma", "granite", "llama", "mistral", "qwen2", "qwen3", "smollm3"};
+inline constexpr std::array<std::string_view, 6> kGenerates = {"gemma",   "granite", "llama",
+                                                               "mistral", "qwen2",   "qwen3"};
 
 // trl 1.16, GRPOConfig.max_completion_length.
 inline constexpr double kGrpoCompletion = 512;

@@ -45,6 +45,12 @@ TEST_CASE("every choice of the catalogue makes a scenario that is accepted") {
       accepts(scenario);
     }
   }
+  for (const Json& method : all["rl_methods"]) {
+    Json scenario = base;
+    scenario["trainer"] = "trl";
+    scenario["rl"] = {{"method", method["id"]}};
+    accepts(scenario);
+  }
   for (const Json& attention : all["attn_implementations"]) {
     Json scenario = base;
     scenario["attn_implementation"] = attention["id"];

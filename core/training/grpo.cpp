@@ -103,6 +103,7 @@ struct Sampling {
           t.scratch(t.shape({tokens}), Dtype::kFloat32, "those of other micro-batches"));
     }
     ScoredRequest request;
+    ScoredOutput outputs;  // a name holds the last ones
     for (double i = 0; i < shown; ++i) {
       request.inputs.ids = t.view(ids, part, false);
       request.inputs.attention_mask = t.view(mask, part, false);
@@ -111,7 +112,8 @@ struct Sampling {
       Tensor of_part = request.inputs.ids;
       request.labels = labels_of(t, of_part);
       request.wanted.entropy = &model == &job.model;
-      parts.push_back(scored_pass(job, model, request).each.log_probs);
+      outputs = scored_pass(job, model, request);
+      parts.push_back(outputs.each.log_probs);
     }
     return t.make(t.shape({rows, completion}), Dtype::kFloat32, what, Role::kInput);
   }

@@ -20,6 +20,11 @@ for (const { optim, optim_args } of catalog.optimizers) {
   const model = { model_type: 'llama', ...small };
   seeds.push({ model, training: { max_length: 32, optim, optim_args: optim_args ?? {} } });
 }
+for (const { id } of catalog.rl_methods) {
+  const model = { model_type: 'llama', ...small };
+  const training = { max_length: 32, per_device_train_batch_size: 8 };
+  seeds.push({ model, trainer: 'trl', training, rl: { method: id } });
+}
 for (const model_type of catalog.model_types) {
   const model = { model_type, ...small };
   seeds.push({ model }, { ...catalog.defaults, model });
