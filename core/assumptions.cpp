@@ -91,6 +91,28 @@ std::string routing_sentence(const Scenario& s, const models::MixtureConfig& m) 
          "the range that imbalance gives is empty.";
 }
 
+void add_of_method(const Scenario& s, std::vector<std::string>& out) {
+  if (s.quantization && s.quantization->load_in_8bit && s.quantization->llm_int8_threshold > 0) {
+    out.push_back(
+        "LLM.int8 multiplies input columns that hold an outlier in 16 bit. How many there are "
+        "depends on values; none is assumed, and each would take its column of the input and of "
+        "the weight for a moment.");
+  }
+  if (s.quantization && s.quantization->bnb_4bit_quant_storage != "uint8") {
+    out.push_back(
+        "bnb_4bit_quant_storage gives the packed bytes another type; on one device they are as "
+        "many.");
+  }
+  if (s.peft && s.peft->use_rslora) {
+    out.push_back("use_rslora changes the scale of the update; nothing is allocated for it.");
+  }
+  if (!s.other_adapters.empty()) {
+    out.push_back(
+        "The first adapter is trained. The others are loaded beside it and frozen: they take "
+        "their place, and nothing is computed with them.");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> assumptions_of(const Scenario& s, const models::DecoderConfig& model,
@@ -128,6 +150,7 @@ std::vector<std::string> assumptions_of(const Scenario& s, const models::Decoder
                             " micro-batches of a step are replayed; the "
                             "allocator has not come back to a state that it was in before.");
   }
+  add_of_method(s, out);
   const OptimizerRow* optimizer = find_optimizer(s.training.optim, [&](std::string_view name) {
     const auto given = s.training.optim_args.find(name);
     return given == s.training.optim_args.end() ? 0 : given->second;

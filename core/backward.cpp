@@ -136,8 +136,10 @@ struct Engine {
     if (!grad) return;
     if (grad.shape().elements().value() != edge.shape.elements().value() ||
         grad.shape().rank() > edge.shape.rank()) {
+      const bool drops_dimensions = grad.shape().rank() > edge.shape.rank();
       Tensor large = std::move(grad);
       grad = sum_to(tape, std::move(large), edge.shape);
+      grad->view = drops_dimensions;  // summed with all dimensions, then seen without
     }
     if (grad.dtype() != edge.dtype) {
       Tensor other = std::move(grad);

@@ -256,6 +256,8 @@ Value linears() {
       const Value* names = type.find(key);
       entry.add(key, names ? *names : Value::of_list({}));
     }
+    const Value* embedding = type.find("embedding");
+    entry.add("embedding", embedding ? *embedding : text("embed_tokens"));
     rows.push_back(std::move(entry));
   }
   return Value::of_list(std::move(rows));

@@ -11,6 +11,7 @@
 #include "core/models/decoder.hpp"
 #include "core/simulation.hpp"
 #include "core/timeline.hpp"
+#include "core/training/loading.hpp"
 #include "core/training/optimizers.hpp"
 
 namespace ledger {
@@ -160,6 +161,22 @@ void write_phases(Writer& w, const Estimate& e) {
   w.end_list();
 }
 
+// The loading is a program of its own, with an allocator of its own; null unless it is asked for.
+void write_load(Writer& w, const Estimate& e) {
+  if (!e.scenario.load) {
+    w.key("load").null();
+    return;
+  }
+  Workings workings;
+  const Record record = training::load(e.scenario, workings);
+  const device::Replay replay = device::replay(record);
+  std::uint64_t peak = 0;
+  for (const std::uint64_t bytes : replay.allocated) peak = std::max(peak, bytes);
+  w.key("load").begin_object().key("start_bytes").whole(0).key("peak_bytes").whole(peak);
+  w.key("end_bytes").whole(replay.allocated.back());
+  w.key("reserved_bytes").whole(replay.reserved.back()).end_object();
+}
+
 void write_timeline(Writer& w, const Estimate& e) {
   const Timeline timeline = timeline_of(e.record, e.replay);
   auto column = [&](std::string_view name, auto value) {
@@ -259,6 +276,7 @@ std::string write_report(const Estimate& e) {
   write_model(w, e);
   write_peak(w, e, ledger);
   write_phases(w, e);
+  write_load(w, e);
   write_parts(w, ledger, e);
   write_timeline(w, e);
   write_moment(w, e);

@@ -53,28 +53,57 @@ std::vector<std::string_view> ids(std::span<const Choice> choices) {
 
 // Parts of the contract that have no model yet. What asks for nothing passes.
 void check_not_modelled(const Value& scenario, Findings& findings) {
-  for (const std::string_view key : {"parallel", "serving", "allocator", "moments"}) {
+  for (const std::string_view key : {"parallel", "serving", "allocator"}) {
     const Value* value = scenario.find(key);
     if (!value || value->is_null()) continue;
     const bool nothing = key == "allocator" && value->is(Kind::kObject) && value->members.empty();
-    const bool training_only = key == "moments" && value->is(Kind::kList) &&
-                               value->list.size() == 1 && value->list.front().text == "train";
-    if (nothing || training_only) continue;
+    if (nothing) continue;
     const std::string path(key);
-    findings.add(path,
-                 path + " is not modelled yet; leave it out, or give " +
-                     (key == "moments" ? "[\"train\"]." : "null."),
-                 *value);
+    findings.add(path, path + " is not modelled yet; leave it out, or give null.", *value);
   }
 }
 
-std::string read_attention(const Value* value, Findings& findings) {
+// Whether the loading is asked for beside the steps.
+bool read_moments(const Value* value, const ModelReading& model, Findings& findings) {
+  if (!value || value->is_null()) return false;
+  const auto is = [](const Value& item, std::string_view name) {
+    return item.is(Kind::kText) && item.text == name;
+  };
+  bool load = false, train = false, known = value->is(Kind::kList);
+  for (const Value& item : value->list) {
+    load = load || is(item, "load");
+    train = train || is(item, "train");
+    known = known && (is(item, "load") || is(item, "train"));
+  }
+  if (!known || !train) {
+    findings.add(
+        "moments",
+        "moments is " + as_given(*value) +
+            "; it must be [\"train\"] or [\"load\", \"train\"], others are not modelled yet.",
+        *value);
+    return false;
+  }
+  const Value* keys = model.type.find("keys");
+  if (load && keys && keys->find("num_experts_per_tok")) {
+    findings.add("moments",
+                 "moments has \"load\", which is not modelled yet for mixtures of experts: "
+                 "transformers joins their experts' matrices while it loads.",
+                 *value);
+  }
+  return load;
+}
+
+std::string read_attention(const Value* value, Dtype dtype, Findings& findings) {
   if (value && value->is(Kind::kText) && value->text.starts_with("flash_attention")) {
     findings.add(
         "attn_implementation",
         "attn_implementation " + quoted(value->text) +
             " is not modelled yet; sdpa runs PyTorch's own flash kernel and needs the same "
-            "or nearly the same memory.",
+            "or nearly the same memory." +
+            (dtype == Dtype::kFloat32
+                 ? " In float32 neither can run: flash attention takes 16-bit types only, so "
+                   "give dtype bfloat16 or float16, or let autocast make them."
+                 : ""),
         *value, "sdpa");
     return "sdpa";
   }
@@ -105,7 +134,8 @@ Result<Scenario> read(const json::Parsed& parsed) {
   const ModelReading model = read_model(text, findings);
   scenario.model = model.config;
   scenario.dtype = dtype(text.find("dtype"), "dtype", findings).value_or(Dtype::kBFloat16);
-  scenario.attn_implementation = read_attention(text.find("attn_implementation"), findings);
+  scenario.attn_implementation =
+      read_attention(text.find("attn_implementation"), scenario.dtype, findings);
   scenario.trainer =
       choice(text.find("trainer"), "trainer", ids(kTrainers), findings).value_or("torch");
   scenario.training = read_training(text, scenario.trainer, findings);
@@ -113,10 +143,16 @@ Result<Scenario> read(const json::Parsed& parsed) {
   scenario.keep_outputs = flag(text.find("keep_outputs"), "keep_outputs", findings).value_or(false);
   scenario.attention_mask =
       flag(text.find("attention_mask"), "attention_mask", findings).value_or(false);
-  scenario.peft = read_peft(text, model, findings);
-  scenario.quantization = read_quantization(text, findings);
+  std::vector<Peft> adapters = read_peft(text, model, findings);
+  if (!adapters.empty()) {
+    scenario.peft = std::move(adapters.front());
+    adapters.erase(adapters.begin());
+    scenario.other_adapters = std::move(adapters);
+  }
+  scenario.quantization = read_quantization(text, model, findings);
   scenario.device = read_device(text, findings);
   scenario.at_event = number(text.find("at_event"), limit_of("at_event"), findings);
+  scenario.load = read_moments(text.find("moments"), model, findings);
   check_not_modelled(text, findings);
   check_together(scenario, model, findings);
   if (!findings.empty()) return findings.take();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/named.hpp"
@@ -97,15 +98,26 @@ struct Training {
 struct Peft {
   double r = 8;
   std::vector<std::string> target_modules;  // names; {"all-linear"} for all but the head
+  std::vector<std::string> target_parameters;  // of experts: "gate_up_proj", "down_proj"
   double lora_dropout = 0;
   bool autocast_adapter_dtype = true;  // adapters in 32 bit whatever the weights are
+  bool use_rslora = false;             // scales otherwise; nothing is allocated for it
+  bool use_dora = false;
+  std::string bias = "none";                                 // or "all", "lora_only"
+  std::vector<std::string> modules_to_save;                  // names of modules trained as a whole
+  std::vector<double> trainable_token_indices;               // rows of the embedding
+  std::vector<std::pair<std::string, double>> rank_pattern;  // r of linears of that name
 };
 
-// Fields bear the names of bitsandbytes' configuration.
+// Fields bear the names of transformers' BitsAndBytesConfig.
 struct Quantization {
+  bool load_in_8bit = false;  // LLM.int8; else four bits
   std::string bnb_4bit_quant_type = "fp4";
   bool bnb_4bit_use_double_quant = false;
   Dtype bnb_4bit_compute_dtype = Dtype::kFloat32;
+  std::string bnb_4bit_quant_storage = "uint8";  // the same bytes under another name
+  double llm_int8_threshold = 6;
+  std::vector<std::string> llm_int8_skip_modules = {"lm_head"};
   bool prepare_model_for_kbit_training = true;
 };
 
@@ -138,10 +150,12 @@ struct Scenario {
   std::string trainer = "torch";
   Training training;
   std::optional<Peft> peft;
+  std::vector<Peft> other_adapters;  // loaded beside it, frozen
   std::optional<Quantization> quantization;
   std::optional<Rl> rl;
   bool attention_mask = false;
   bool keep_outputs = false;
+  bool load = false;  // moments: the loading by from_pretrained is replayed too
   Device device;
   std::optional<double> at_event;  // also show the ledger at this event of the timeline
   std::string normalised;          // the scenario as JSON text, every key complete

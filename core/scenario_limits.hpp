@@ -27,6 +27,7 @@ inline constexpr std::array kLimits = {
     Limit{"rl.beta", 0, 1e9, false},
     Limit{"rl.num_iterations", 1, 1000000},
     Limit{"rl.steps_per_generation", 1, 1000000},
+    Limit{"quantization.llm_int8_threshold", 0, 1e9, false},
     Limit{"device.multiprocessors", 1, 4096},
     Limit{"device.threads_per_multiprocessor", 32, 4096},
     Limit{"device.total_bytes", 1, 1e15},

@@ -1,4 +1,4 @@
-// Reads `peft` and `quantization`: adapters, and weights in four bits.
+// Reads `peft`: adapters, and what is trained beside them. Names and defaults: peft's LoraConfig.
 #include <algorithm>
 #include <utility>
 
@@ -8,23 +8,14 @@
 namespace ledger::reading {
 namespace {
 
-constexpr std::string_view kPeftKeys[] = {"peft_type",
-                                          "r",
-                                          "target_modules",
-                                          "lora_dropout",
-                                          "autocast_adapter_dtype",
-                                          "lora_alpha",
-                                          "bias",
-                                          "use_rslora",
-                                          "use_dora",
-                                          "modules_to_save",
-                                          "task_type",
+constexpr std::string_view kPeftKeys[] = {"peft_type",         "r",
+                                          "target_modules",    "rank_pattern",
+                                          "lora_dropout",      "autocast_adapter_dtype",
+                                          "lora_alpha",        "bias",
+                                          "use_rslora",        "use_dora",
+                                          "modules_to_save",   "trainable_token_indices",
+                                          "target_parameters", "task_type",
                                           "init_lora_weights"};
-constexpr std::string_view kQuantizationKeys[] = {
-    "load_in_4bit",           "load_in_8bit",
-    "bnb_4bit_quant_type",    "bnb_4bit_use_double_quant",
-    "bnb_4bit_compute_dtype", "bnb_4bit_quant_storage",
-    "quant_method",           "prepare_model_for_kbit_training"};
 
 void refuse_unless(bool fine, const std::string& path, const Value* value, std::string_view what,
                    Findings& findings) {
@@ -32,26 +23,17 @@ void refuse_unless(bool fine, const std::string& path, const Value* value, std::
   findings.add(path, path + " is " + as_given(*value) + ": " + std::string(what), *value);
 }
 
-std::vector<std::string> texts(const Value* list) {
-  std::vector<std::string> out;
-  if (!list) return out;
-  for (const Value& item : list->list) out.push_back(item.text);
-  return out;
-}
-
-// "self_attn.q_proj" names the same linear as "q_proj": peft compares the ends of paths.
-std::string_view last_name(std::string_view path) {
-  const std::size_t dot = path.rfind('.');
-  return dot == path.npos ? path : path.substr(dot + 1);
-}
-
-std::vector<std::string> read_targets(const Value* given, const Value& type, Findings& findings) {
-  const std::string path = "peft.target_modules";
-  const std::vector<std::string> linears = texts(type.find("linears"));
+// Without target_parameters peft has defaults for some types, and else insists.
+std::vector<std::string> read_targets(const Value* given, const std::string& path, bool optional,
+                                      const Value& type, Findings& findings) {
+  std::vector<std::string> linears = texts(type.find("linears"));
+  linears.emplace_back("lm_head");
+  linears.emplace_back(embedding_of(type));
   std::vector<std::string_view> known(linears.begin(), linears.end());
   if (!given || given->is_null()) {
+    if (optional) return {};
     std::vector<std::string> usual = texts(type.find("lora_targets"));
-    if (usual.empty() && !linears.empty()) {
+    if (usual.empty() && type.find("linears")) {
       findings.add(path, path +
                              " is missing, and peft has no default for this model type; give "
                              "\"all-linear\" or a list of " +
@@ -59,7 +41,16 @@ std::vector<std::string> read_targets(const Value* given, const Value& type, Fin
     }
     return usual;
   }
-  if (given->is(Kind::kText) && given->text == "all-linear") return {"all-linear"};
+  if (given->is(Kind::kText) && lower(given->text) == "all-linear") return {"all-linear"};
+  if (given->is(Kind::kText)) {
+    findings.add(path,
+                 path + " is " + as_given(*given) +
+                     ". To peft a text is a regular expression for whole paths, and a plain name "
+                     "matches none; give \"all-linear\" or a list of names such as [" +
+                     quoted(known.front()) + "].",
+                 *given, "all-linear");
+    return {};
+  }
   if (!given->is(Kind::kList) || given->list.empty()) {
     findings.add(path,
                  path + " is " + as_given(*given) + "; it must be \"all-linear\" or a list of " +
@@ -76,6 +67,7 @@ std::vector<std::string> read_targets(const Value* given, const Value& type, Fin
       }
       continue;
     }
+    if (findings.full()) break;
     const auto near = nearest(item.text, known, 1);
     findings.add(path,
                  path + " has " + as_given(item) +
@@ -86,9 +78,40 @@ std::vector<std::string> read_targets(const Value* given, const Value& type, Fin
   return targets;
 }
 
+void check_dora(const Peft& peft, const std::string& path, const Value& type, Findings& findings) {
+  const std::vector<std::string> experts = texts(type.find("expert_targets"));
+  const auto named = [&](std::string_view name) {
+    return std::any_of(peft.target_modules.begin(), peft.target_modules.end(),
+                       [&](const std::string& target) { return last_name(target) == name; });
+  };
+  const bool wraps = std::any_of(experts.begin(), experts.end(), named) ||
+                     (!experts.empty() && named("all-linear")) || !peft.target_parameters.empty();
+  if (wraps) {
+    findings.add(path + ".use_dora",
+                 path +
+                     ".use_dora must be false where target_modules reach the router or the "
+                     "experts: peft refuses DoRA on parameters.",
+                 "true");
+  }
+  if (named(embedding_of(type))) {
+    findings.add(path + ".use_dora",
+                 path + ".use_dora on the embedding is not modelled; leave " +
+                     std::string(embedding_of(type)) + " out of target_modules.",
+                 "true");
+  }
+}
+
 // Where peft wraps a mixture's parameters: the names of its router, of the two halves of
 // gate_up_proj and of down_proj.
-void check_expert_targets(const Peft& peft, const Value& type, Findings& findings) {
+void check_expert_targets(const Peft& peft, const std::string& path, bool alone, const Value& type,
+                          Findings& findings) {
+  const bool by_name = !peft.target_parameters.empty();
+  if (by_name && peft.lora_dropout > 0) {
+    findings.add(path + ".lora_dropout",
+                 path +
+                     ".lora_dropout must be 0 with target_parameters: peft refuses dropout on "
+                     "parameters.");
+  }
   const std::vector<std::string> experts = texts(type.find("expert_targets"));
   if (experts.size() != 4) return;
   const auto aims_at = [&](const std::string& name) {
@@ -97,86 +120,109 @@ void check_expert_targets(const Peft& peft, const Value& type, Findings& finding
            (targets.size() == 1 && targets.front() == "all-linear");
   };
   if (aims_at(experts[1]) != aims_at(experts[2])) {
-    findings.add("peft.target_modules",
-                 "peft.target_modules names one of " + experts[1] + " and " + experts[2] +
+    findings.add(path + ".target_modules",
+                 path + ".target_modules names one of " + experts[1] + " and " + experts[2] +
                      "; they are one parameter here, and peft refuses one without the other.");
   }
   const bool wraps = std::any_of(experts.begin(), experts.end(), aims_at);
-  if (wraps && peft.lora_dropout > 0) {
-    findings.add("peft.lora_dropout",
-                 "peft.lora_dropout must be 0 where target_modules reach the router or the "
-                 "experts: peft refuses dropout on parameters.");
+  if (wraps && by_name) {
+    findings.add(path + ".target_parameters",
+                 path +
+                     ".target_parameters goes with target_modules that reach the router or the "
+                     "experts as well; give one of them.");
   }
+  if (wraps && peft.lora_dropout > 0) {
+    findings.add(path + ".lora_dropout",
+                 path +
+                     ".lora_dropout must be 0 where target_modules reach the router or the "
+                     "experts: peft refuses dropout on parameters.");
+  }
+  if (wraps && !alone) {
+    findings.add(path + ".target_modules",
+                 path +
+                     ".target_modules reaches the router or the experts; more than one adapter on "
+                     "them is not modelled.");
+  }
+  if (wraps && !peft.rank_pattern.empty()) {
+    findings.add(path + ".rank_pattern", path +
+                                             ".rank_pattern is not modelled where target_modules "
+                                             "reach the router or the experts.");
+  }
+}
+
+Peft read_adapter(const Value& given, const std::string& path, bool alone,
+                  const ModelReading& model, Findings& findings) {
+  check_keys(given, path, kPeftKeys, findings);
+  const auto at = [&](std::string_view key) { return path + "." + std::string(key); };
+  const auto within = [&](std::string_view key, const std::string& where) {
+    Limit limit = limit_of(key);
+    limit.path = where;
+    return limit;
+  };
+  const auto read_flag = [&](std::string_view key, bool otherwise) {
+    return flag(given.find(key), at(key), findings).value_or(otherwise);
+  };
+  Peft peft;
+  const Value* kind = given.find("peft_type");
+  refuse_unless(kind && kind->text == "LORA", at("peft_type"), kind, "only LORA is modelled.",
+                findings);
+  const std::string r_path = at("r"), dropout_path = at("lora_dropout");
+  peft.r = number(given.find("r"), within("peft.r", r_path), findings).value_or(peft.r);
+  peft.target_parameters = read_parameters(given.find("target_parameters"), at("target_parameters"),
+                                           alone, model.type, findings);
+  peft.target_modules = read_targets(given.find("target_modules"), at("target_modules"),
+                                     !peft.target_parameters.empty(), model.type, findings);
+  peft.lora_dropout =
+      number(given.find("lora_dropout"), within("peft.lora_dropout", dropout_path), findings)
+          .value_or(0);
+  peft.autocast_adapter_dtype = read_flag("autocast_adapter_dtype", true);
+  peft.use_rslora = read_flag("use_rslora", false);
+  peft.bias = choice(given.find("bias"), at("bias"), {"none", "all", "lora_only"}, findings)
+                  .value_or("none");
+  peft.rank_pattern =
+      read_rank_pattern(given.find("rank_pattern"), at("rank_pattern"), model.type, findings);
+  check_expert_targets(peft, path, alone, model.type, findings);
+  peft.use_dora = read_flag("use_dora", false);
+  if (peft.use_dora) check_dora(peft, path, model.type, findings);
+  peft.modules_to_save =
+      read_saved(given.find("modules_to_save"), at("modules_to_save"), model.type, findings);
+  peft.trainable_token_indices = read_tokens(given.find("trainable_token_indices"),
+                                             at("trainable_token_indices"), peft, model, findings);
+  return peft;
 }
 
 }  // namespace
 
-std::optional<Peft> read_peft(const Value& scenario, const ModelReading& model,
-                              Findings& findings) {
-  const Value* given = object(scenario.find("peft"), "peft", findings);
-  if (!given) return {};
-  check_keys(*given, "peft", kPeftKeys, findings);
-  Peft peft;
-  const Value* kind = given->find("peft_type");
-  refuse_unless(kind && kind->text == "LORA", "peft.peft_type", kind, "only LORA is modelled.",
-                findings);
-  peft.r = number(given->find("r"), limit_of("peft.r"), findings).value_or(peft.r);
-  peft.target_modules = read_targets(given->find("target_modules"), model.type, findings);
-  peft.lora_dropout =
-      number(given->find("lora_dropout"), limit_of("peft.lora_dropout"), findings).value_or(0);
-  peft.autocast_adapter_dtype =
-      flag(given->find("autocast_adapter_dtype"), "peft.autocast_adapter_dtype", findings)
-          .value_or(true);
-  check_expert_targets(peft, model.type, findings);
-  const Value* bias = given->find("bias");
-  refuse_unless(bias && bias->text == "none", "peft.bias", bias,
-                "training biases beside the adapters is not modelled yet; only \"none\" is.",
-                findings);
-  const Value* dora = given->find("use_dora");
-  refuse_unless(dora && dora->is(Kind::kFlag) && !dora->flag, "peft.use_dora", dora,
-                "DoRA is not modelled yet; only false is accepted.", findings);
-  const Value* saved = given->find("modules_to_save");
-  refuse_unless(saved && saved->is(Kind::kList) && saved->list.empty(), "peft.modules_to_save",
-                saved, "modules trained as a whole beside the adapters are not modelled yet.",
-                findings);
-  return peft;
-}
-
-std::optional<Quantization> read_quantization(const Value& scenario, Findings& findings) {
-  const Value* given = object(scenario.find("quantization"), "quantization", findings);
-  if (!given) return {};
-  check_keys(*given, "quantization", kQuantizationKeys, findings);
-  const std::string path = "quantization.";
-  const auto read_flag = [&](std::string_view key, bool otherwise) {
-    return flag(given->find(key), path + std::string(key), findings).value_or(otherwise);
-  };
-  Quantization q;
-  const bool four = read_flag("load_in_4bit", false);
-  const bool eight = read_flag("load_in_8bit", false);
-  if (eight) {
-    findings.add(path + "load_in_8bit",
-                 path + "load_in_8bit (LLM.int8) is not modelled yet; load_in_4bit is.", "true");
+// One adapter, or a list: the first is trained, the others are loaded beside it.
+std::vector<Peft> read_peft(const Value& scenario, const ModelReading& model, Findings& findings) {
+  constexpr std::size_t kMostAdapters = 16;
+  const Value* given = scenario.find("peft");
+  std::vector<Peft> adapters;
+  if (!given || given->is_null()) return adapters;
+  if (!given->is(Kind::kList)) {
+    const Value* one = object(given, "peft", findings);
+    if (one) adapters.push_back(read_adapter(*one, "peft", true, model, findings));
+    return adapters;
   }
-  q.bnb_4bit_quant_type = choice(given->find("bnb_4bit_quant_type"), path + "bnb_4bit_quant_type",
-                                 {"nf4", "fp4"}, findings)
-                              .value_or("fp4");
-  q.bnb_4bit_use_double_quant = read_flag("bnb_4bit_use_double_quant", false);
-  q.bnb_4bit_compute_dtype =
-      dtype(given->find("bnb_4bit_compute_dtype"), path + "bnb_4bit_compute_dtype", findings)
-          .value_or(Dtype::kFloat32);
-  q.prepare_model_for_kbit_training = read_flag("prepare_model_for_kbit_training", true);
-  if (!four && !eight) {
-    findings.add(path + "load_in_4bit",
-                 q.bnb_4bit_use_double_quant
-                     ? path +
-                           "bnb_4bit_use_double_quant quantises the scales of 4-bit weights; it "
-                           "needs load_in_4bit true."
-                     : path +
-                           "load_in_4bit is not true, so nothing would be quantised; set it, or "
-                           "leave quantization out.");
-    return {};
+  if (given->list.empty() || given->list.size() > kMostAdapters) {
+    findings.add("peft", "peft is a list of " + grouped(static_cast<double>(given->list.size())) +
+                             " adapters; it must have 1 to " +
+                             grouped(static_cast<double>(kMostAdapters)) +
+                             ", of which the first is trained.");
+    return adapters;
   }
-  return q;
+  const bool alone = given->list.size() == 1;
+  for (std::size_t i = 0; i < given->list.size(); ++i) {
+    const std::string path = "peft[" + std::to_string(i) + "]";
+    const Value* one = object(&given->list[i], path, findings);
+    if (one) {
+      adapters.push_back(read_adapter(*one, path, alone, model, findings));
+    } else if (given->list[i].is_null()) {
+      findings.add(path,
+                   path + " is null; it must be an object such as {\"peft_type\": \"LORA\"}.");
+    }
+  }
+  return adapters;
 }
 
 }  // namespace ledger::reading

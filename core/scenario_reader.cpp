@@ -71,8 +71,6 @@ constexpr OtherName kOtherNames[] = {
     {"gpu", "card"},
 };
 
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
-
 std::string joined(std::string_view path, std::string_view key) {
   return path.empty() ? std::string(key) : std::string(path) + "." + std::string(key);
 }
@@ -95,7 +93,7 @@ std::string nearest_key(std::string_view path, std::string_view key,
     if (is_key && name.other == small) return seen_from(path, name.here);
   }
   for (const std::string_view whole : kPaths) {
-    if (last_part(whole) == small) return seen_from(path, whole);
+    if (last_name(whole) == small) return seen_from(path, whole);
   }
   const auto near = nearest(key, {known.begin(), known.end()}, 1);
   return near.empty() ? std::string() : std::string(near.front());
@@ -163,6 +161,15 @@ std::string listed(const std::vector<std::string_view>& words, std::string_view 
   }
   return out;
 }
+
+std::vector<std::string> texts(const Value* list) {
+  std::vector<std::string> out;
+  if (!list) return out;
+  for (const Value& item : list->list) out.push_back(item.text);
+  return out;
+}
+
+std::string_view last_name(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 std::string did_you_mean(std::string_view word) {
   return word.empty() ? std::string() : " Did you mean " + std::string(word) + "?";

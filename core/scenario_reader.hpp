@@ -40,6 +40,9 @@ std::string grouped(double number);        // 16,777,216
 std::string quoted(std::string_view text);
 // "a", "a or b", "a, b or c"
 std::string listed(const std::vector<std::string_view>& words, std::string_view last = "or");
+std::vector<std::string> texts(const Value* list);  // of a list of texts, or nothing
+// "self_attn.q_proj" names the same linear as "q_proj": peft compares the ends of paths.
+std::string_view last_name(std::string_view path);
 std::string did_you_mean(std::string_view word);  // a sentence with a blank before it, or nothing
 
 // Each of these reads one value. Absent and null give nothing and are no problem; a value of the
@@ -77,11 +80,25 @@ ModelReading complete_model(const Value& keys, ModelReading reading, Findings& f
 Training read_training(const Value& scenario, std::string_view trainer, Findings& findings);
 // The part of it that chooses losses, kernels and how samples become batches.
 void read_loss(const Value& training, std::string_view trainer, Training& out, Findings& findings);
-std::optional<Peft> read_peft(const Value& scenario, const ModelReading& model, Findings& findings);
-std::optional<Quantization> read_quantization(const Value& scenario, Findings& findings);
 // Settles the lengths of `training` too.
 std::optional<Rl> read_rl(const Value& scenario, Training& training, Findings& findings);
 Value rl_of(const Rl& rl);  // as in the normalised scenario
+// The name of the embedding in transformers' module.
+std::string_view embedding_of(const Value& type);
+// What `peft` names beside target_modules.
+std::vector<std::string> read_parameters(const Value* given, const std::string& path, bool alone,
+                                         const Value& type, Findings& findings);
+std::vector<std::string> read_saved(const Value* given, const std::string& path, const Value& type,
+                                    Findings& findings);
+std::vector<double> read_tokens(const Value* given, const std::string& path, const Peft& peft,
+                                const ModelReading& model, Findings& findings);
+std::vector<std::pair<std::string, double>> read_rank_pattern(const Value* given,
+                                                              const std::string& path,
+                                                              const Value& type,
+                                                              Findings& findings);
+std::vector<Peft> read_peft(const Value& scenario, const ModelReading& model, Findings& findings);
+std::optional<Quantization> read_quantization(const Value& scenario, const ModelReading& model,
+                                              Findings& findings);
 Device read_device(const Value& scenario, Findings& findings);
 // What is wrong only in combination, and sizes beyond what can be counted.
 void check_together(const Scenario& scenario, const ModelReading& model, Findings& findings);

@@ -73,6 +73,12 @@ Value training_of(const Training& training) {
   return out;
 }
 
+Value names_of(const std::vector<std::string>& names) {
+  std::vector<Value> list;
+  for (const std::string& name : names) list.push_back(Value::of_text(name));
+  return Value::of_list(std::move(list));
+}
+
 Value peft_of(const Peft& peft) {
   Value out = Value::object();
   out.add_text("peft_type", "LORA");
@@ -80,21 +86,44 @@ Value peft_of(const Peft& peft) {
   if (peft.target_modules == std::vector<std::string>{"all-linear"}) {
     out.add_text("target_modules", "all-linear");
   } else {
-    std::vector<Value> names;
-    for (const std::string& name : peft.target_modules) names.push_back(Value::of_text(name));
-    out.add("target_modules", Value::of_list(std::move(names)));
+    out.add("target_modules", names_of(peft.target_modules));
   }
+  out.add("target_parameters", names_of(peft.target_parameters));
+  Value& ranks = out.add("rank_pattern", Value::object());
+  for (const auto& [name, rank] : peft.rank_pattern) ranks.add_number(name, rank);
   out.add_number("lora_dropout", peft.lora_dropout);
   out.add_flag("autocast_adapter_dtype", peft.autocast_adapter_dtype);
+  out.add_text("bias", peft.bias);
+  out.add_flag("use_rslora", peft.use_rslora);
+  out.add_flag("use_dora", peft.use_dora);
+  out.add("modules_to_save", names_of(peft.modules_to_save));
+  std::vector<Value> rows;
+  for (const double id : peft.trainable_token_indices) rows.push_back(Value::of_number(id));
+  out.add("trainable_token_indices", Value::of_list(std::move(rows)));
   return out;
+}
+
+// The one that is trained, or a list where others are loaded beside it.
+Value adapters_of(const Scenario& scenario) {
+  if (!scenario.peft) return Value();
+  Value first = peft_of(*scenario.peft);
+  if (scenario.other_adapters.empty()) return first;
+  std::vector<Value> all;
+  all.push_back(std::move(first));
+  for (const Peft& other : scenario.other_adapters) all.push_back(peft_of(other));
+  return Value::of_list(std::move(all));
 }
 
 Value quantization_of(const Quantization& q) {
   Value out = Value::object();
-  out.add_flag("load_in_4bit", true);
+  out.add_flag("load_in_4bit", !q.load_in_8bit);
+  out.add_flag("load_in_8bit", q.load_in_8bit);
   out.add_text("bnb_4bit_quant_type", q.bnb_4bit_quant_type);
   out.add_flag("bnb_4bit_use_double_quant", q.bnb_4bit_use_double_quant);
   out.add_text("bnb_4bit_compute_dtype", name_of(q.bnb_4bit_compute_dtype));
+  out.add_text("bnb_4bit_quant_storage", q.bnb_4bit_quant_storage);
+  out.add_number("llm_int8_threshold", q.llm_int8_threshold);
+  out.add("llm_int8_skip_modules", names_of(q.llm_int8_skip_modules));
   out.add_flag("prepare_model_for_kbit_training", q.prepare_model_for_kbit_training);
   return out;
 }
@@ -144,12 +173,13 @@ std::string normalised(const Scenario& scenario, const ModelReading& model) {
   out.add_text("attn_implementation", scenario.attn_implementation);
   out.add_text("trainer", scenario.trainer);
   out.add("training", training_of(scenario.training));
-  out.add("peft", scenario.peft ? peft_of(*scenario.peft) : Value());
+  out.add("peft", adapters_of(scenario));
   out.add("quantization",
           scenario.quantization ? quantization_of(*scenario.quantization) : Value());
   out.add("rl", scenario.rl ? rl_of(*scenario.rl) : Value());
   out.add_flag("attention_mask", scenario.attention_mask);
   out.add_flag("keep_outputs", scenario.keep_outputs);
+  out.add("moments", scenario.load ? names_of({"load", "train"}) : names_of({"train"}));
   out.add("card", scenario.device.card.empty() ? Value() : Value::of_text(scenario.device.card));
   out.add("device", device_of(scenario.device));
   out.add("at_event", or_null(scenario.at_event));

@@ -18,19 +18,30 @@ void check_autocast(const Scenario& scenario, Findings& findings) {
   }
 }
 
+// LoRA's own paths are peft.r, or peft[0].r in a list.
 void check_adapters(const Scenario& scenario, Findings& findings) {
   if (scenario.quantization && !scenario.peft) {
     findings.add("quantization",
-                 "quantization packs the weights into four bits, which cannot be trained; give "
+                 "quantization packs the weights into integers, which cannot be trained; give "
                  "peft as well (QLoRA), or leave quantization out.");
   }
   if (!scenario.peft) return;
+  if (scenario.quantization && scenario.peft->bias != "none") {
+    findings.add("peft.bias",
+                 "peft.bias is " + quoted(scenario.peft->bias) +
+                     " with quantization; biases beside packed weights are modelled "
+                     "frozen only, so it must be \"none\".",
+                 quoted(scenario.peft->bias), "none");
+  }
   const double width = scenario.model.number("hidden_size");
-  if (width > 0 && scenario.peft->r > width) {
+  double rank = scenario.peft->r;
+  for (const auto& [name, r] : scenario.peft->rank_pattern) rank = std::max(rank, r);
+  for (const Peft& other : scenario.other_adapters) rank = std::max(rank, other.r);
+  if (width > 0 && rank > width) {
     findings.add("peft.r",
-                 "peft.r is " + grouped(scenario.peft->r) + ", above the model's hidden width of " +
+                 "peft.r is " + grouped(rank) + ", above the model's hidden width of " +
                      grouped(width) + "; an update of that rank is no longer a low-rank one.",
-                 grouped(scenario.peft->r));
+                 grouped(rank));
   }
 }
 
@@ -160,7 +171,11 @@ void check_sizes(const Scenario& scenario, Findings& findings) {
   double tokens = scenario.training.per_device_train_batch_size * scenario.training.max_length;
   // Pairs, or all completions that are generated at once.
   if (scenario.rl) tokens *= 2 * scenario.rl->steps_per_generation;
-  constexpr double kMostPerElement = 32;   // weight, gradient, state, master and copies
+  // Weight, gradient, state, master and copies; an adapter of full rank is as large as two
+  // weights, and DoRA writes the weight out again.
+  const double adapters =
+      scenario.peft ? 1 + static_cast<double>(scenario.other_adapters.size()) : 0;
+  const double most_per_element = 32 + 64 * adapters;
   constexpr double kTensorsPerLayer = 64;  // more than any layer keeps
   const double parameters =
       2 * vocabulary * width + layers * (4 * width * heads * head + 3 * width * wide + 16 * width);
@@ -172,10 +187,10 @@ void check_sizes(const Scenario& scenario, Findings& findings) {
                        scenario.device.compute_major < 8;
   const double scores =
       4 * 8 * layers * (by_head ? heads + 1 : 1) * tokens * scenario.training.max_length;
-  const double total = kMostPerElement * parameters + activations + logits + scores;
+  const double total = most_per_element * parameters + activations + logits + scores;
   if (total < kMaxTotalBytes) return;
   const std::string path =
-      kMostPerElement * parameters >= kMaxTotalBytes ? "model" : "training.max_length";
+      most_per_element * parameters >= kMaxTotalBytes ? "model" : "training.max_length";
   findings.add(path, "This run could need more than " + grouped(kMaxTotalBytes) +
                          " bytes, up to which sizes are counted. Choose a smaller " +
                          (path == "model" ? "model." : "batch or sequence."));

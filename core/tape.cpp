@@ -93,6 +93,15 @@ Tensor Tape::parameter(Shape shape, Dtype dtype, const char* what, bool trainabl
   return made;
 }
 
+void Tape::make_parameter(const Tensor& t, const char* what, bool trainable) {
+  StorageRecord& storage = record_.storages[t->storage];
+  storage.what = what;
+  storage.role = Role::kWeight;
+  storage.maker = nullptr;
+  t->leaf = true;
+  if (trainable) train(t);
+}
+
 void Tape::make_leaf(Tensor& t) {
   if (t->node) release(t->node);
   t->leaf = true;
@@ -100,13 +109,21 @@ void Tape::make_leaf(Tensor& t) {
   // A second tensor stands for the first in the graph: it keeps storage and gradient alive.
   Tensor kept = wrap(t->storage, t.shape(), t.dtype());
   t->node = accumulating_node(kept.get());
-  t->node->held = kept.release();
+  t->node->kept = kept.release();
 }
 
 void Tape::freeze(const Tensor& parameter) {
   if (parameter->node) release(parameter->node);
   parameter->node = nullptr;
   parameter->requires_grad = false;
+}
+
+void Tape::train(const Tensor& parameter) {
+  if (parameter->requires_grad) return;
+  parameter->requires_grad = true;
+  const StorageRecord& owner = record_.storages[parameter->storage];
+  const Within here(*this, owner.place, owner.layer);
+  parameter->node = accumulating_node(parameter.get());
 }
 
 void Tape::replace_data(const Tensor& parameter, Dtype dtype) {
@@ -220,7 +237,7 @@ void Tape::drain() {
     dead_nodes_.pop_back();
     clear_saved(*node);
     if (node->captured) release(node->captured);
-    if (node->held && --node->held->refs == 0) release(node->held);
+    if (node->kept && --node->kept->refs == 0) release(node->kept);
     for (std::size_t i = 0; i < node->edge_count; ++i) {
       if (node->edges[i].node) release(node->edges[i].node);
     }
@@ -296,10 +313,8 @@ void Tape::keep(Node* node, TensorData* tensor) {
   if (node && !stopped_) save_into(*node, *tensor);
 }
 
-void Recording::hold(const Tensor& t) {
-  if (!node_ || node_->held) return;
-  Tensor kept = t;
-  node_->held = kept.release();
+void Tape::hold(Node* node, TensorData* tensor) {
+  if (node && !stopped_) node->kept = save_copy(*tensor, *node->rule).release();
 }
 
 void Tape::put_out(Node* node, std::uint8_t count, TensorData* a, TensorData* b, TensorData* c,

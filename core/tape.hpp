@@ -201,7 +201,7 @@ struct Node {
   std::array<Edge, kMaxEdges> edges{};
   std::array<Saved, kMaxSaved> saved{};
   TensorData* parameter = nullptr;  // of an accumulating node; not counted
-  TensorData* held = nullptr;       // kept alive by the node itself; counted
+  TensorData* kept = nullptr;       // alive as long as the node is; counted
   Frame* captured = nullptr;        // arguments that live as long as the graph; counted
   std::uint32_t task = 0, task_index = 0;
 };
@@ -255,9 +255,9 @@ class Recording {
   [[gnu::always_inline]] explicit operator bool() const { return node_ != nullptr; }
   [[gnu::always_inline]] Node* operator->() const { return node_; }
   [[gnu::always_inline]] void save(const Tensor& t);
-  // Keeps one tensor as an attribute of the node: until the node dies, also where a region forgets
-  // what it saves.
-  void hold(const Tensor& t);
+  // Holds a tensor as an attribute of the node: no checkpoint forgets it, and it dies with the
+  // graph, not when the node has run.
+  [[gnu::always_inline]] void keep(const Tensor& t);
   [[gnu::always_inline]] void outputs(const Operands& out);
 
  private:
@@ -295,10 +295,13 @@ class Tape {
   Tensor cast_copy(Shape shape, Dtype dtype, bool swapped);
   Tensor view(const Tensor& t, Shape shape, bool swapped, bool is_view = true);
   Tensor parameter(Shape shape, Dtype dtype, const char* what, bool trainable = true);
+  // nn.Parameter(t): what an operator put out becomes a weight.
+  void make_parameter(const Tensor& t, const char* what, bool trainable);
   // Makes the tensor a leaf that needs a gradient, which is kept as long as the graph is:
   // enable_input_require_grads().
   void make_leaf(Tensor& t);
   void freeze(const Tensor& parameter);  // requires_grad_(False)
+  void train(const Tensor& parameter);   // requires_grad_(True)
   // parameter.data = parameter.data.to(dtype): the new data exist before the old ones go.
   void replace_data(const Tensor& parameter, Dtype dtype);
   // cuBLAS takes a workspace per thread, once, after the output of the first matrix product.
@@ -364,6 +367,7 @@ class Tape {
   Node* begin(const Rule& rule, std::uint8_t count, TensorData* a, TensorData* b, TensorData* c,
               TensorData* d);
   void keep(Node* node, TensorData* tensor);
+  void hold(Node* node, TensorData* tensor);
   void put_out(Node* node, std::uint8_t count, TensorData* a, TensorData* b, TensorData* c,
                TensorData* d);
   void end(Node* node);
@@ -435,6 +439,7 @@ inline Recording::Recording(Tape& tape, const Rule& rule, const Operands& in)
     : tape_(tape), node_(tape.begin(rule, in.count, in.a, in.b, in.c, in.d)) {}
 inline Recording::~Recording() { tape_.end(node_); }
 inline void Recording::save(const Tensor& t) { tape_.keep(node_, t.get()); }
+inline void Recording::keep(const Tensor& t) { tape_.hold(node_, t.get()); }
 inline void Recording::outputs(const Operands& out) {
   tape_.put_out(node_, out.count, out.a, out.b, out.c, out.d);
 }

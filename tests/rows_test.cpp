@@ -38,6 +38,9 @@ TEST_CASE("every measured row on other devices is equal in every figure") {
 TEST_CASE("every measured row of an architecture is equal in every figure") {
   check_rows("families.jsonl.gz");
 }
+TEST_CASE("every measured row of a way to fine-tune is equal in every figure") {
+  check_rows("methods.jsonl.gz");
+}
 TEST_CASE("every row that was chosen to be unlike the others is equal in every figure") {
   check_rows("more.jsonl.gz");
 }

@@ -145,8 +145,8 @@ TEST_CASE("a wrong choice names the accepted ones and the nearest") {
 TEST_CASE("what is not modelled yet is said to be so") {
   for (const char* members :
        {R"("parallel":{"world_size":8})", R"("serving":{})", R"("rl":{})",
-        R"("allocator":{"max_split_size_mb":64})", R"("moments":["load","train"])",
-        R"("attn_implementation":"flash_attention_2")", R"("peft":{"r":8,"use_dora":true})"}) {
+        R"("allocator":{"max_split_size_mb":64})", R"("moments":["train","save"])",
+        R"("attn_implementation":"flash_attention_2")"}) {
     CAPTURE(members);
     const Problems problems = with(members);
     REQUIRE(problems.size() == 1);
@@ -287,8 +287,28 @@ TEST_CASE("adapters and four-bit weights that contradict themselves get sentence
                   "quantization.load_in_4bit"),
              "needs load_in_4bit"));
   only(with(R"("peft":{"r":16},"quantization":{})"), "quantization.load_in_4bit");
-  only(with(R"("peft":{"r":16},"quantization":{"load_in_8bit":true})"),
-       "quantization.load_in_8bit");
+  CHECK(says(only(with(R"("peft":{"r":16},"quantization":{"load_in_8bit":true,
+                       "bnb_4bit_use_double_quant":true})"),
+                  "quantization.load_in_4bit"),
+             "needs load_in_4bit"));
+  CHECK(says(only(with(R"("peft":{},"quantization":{"load_in_4bit":true,"load_in_8bit":true})"),
+                  "quantization.load_in_8bit"),
+             "one of them must be false"));
+  CHECK(says(only(with(R"("quantization":{"load_in_8bit":true})"), "quantization"),
+             "cannot be trained"));
+  const Problem skipped = only(with(R"("peft":{},"quantization":{"load_in_8bit":true,
+                "llm_int8_skip_modules":["lm_head","down_porj"]})"),
+                               "quantization.llm_int8_skip_modules");
+  CHECK(skipped.nearest == "down_proj");
+  CHECK(says(only(with(R"("peft":{},"quantization":{"load_in_4bit":true,
+                       "llm_int8_skip_modules":["down_proj"]})"),
+                  "quantization.llm_int8_skip_modules"),
+             "add \"lm_head\""));
+  CHECK(says(only(with(R"("peft":{},"quantization":{"load_in_4bit":true,"quant_method":"gptq"})"),
+                  "quantization.quant_method"),
+             "GPTQ"));
+  only(with(R"("peft":{},"quantization":{"load_in_8bit":true,"llm_int8_has_fp16_weight":true})"),
+       "quantization.llm_int8_has_fp16_weight");
   CHECK(says(only(with(R"("peft":{"r":2048})"), "peft.r"), "hidden width"));
   only(with(R"("peft":{"r":0})"), "peft.r");
   only(with(R"("peft":{"lora_dropout":1.5})"), "peft.lora_dropout");
@@ -296,10 +316,57 @@ TEST_CASE("adapters and four-bit weights that contradict themselves get sentence
       only(with(R"("peft":{"target_modules":["q_porj"]})"), "peft.target_modules");
   CHECK(target.nearest == "q_proj");
   CHECK(says(target, "down_proj"));
-  only(with(R"("peft":{"target_modules":"q_proj"})"), "peft.target_modules");
+  CHECK(says(only(with(R"("peft":{"target_modules":"q_proj"})"), "peft.target_modules"),
+             "regular expression"));
   only(with(R"("peft":{"target_modules":[]})"), "peft.target_modules");
   only(with(R"("peft":{"peft_type":"IA3"})"), "peft.peft_type");
-  only(with(R"("peft":{"modules_to_save":["lm_head"]})"), "peft.modules_to_save");
+  const Problem saved =
+      only(with(R"("peft":{"modules_to_save":["lm_haed"]})"), "peft.modules_to_save");
+  CHECK(saved.nearest == "lm_head");
+  CHECK(says(saved, "embed_tokens"));
+  CHECK(says(only(with(R"("peft":{"modules_to_save":["q_proj"]})"), "peft.modules_to_save"),
+             "a linear of the layers"));
+  only(with(R"("peft":{"modules_to_save":"lm_head"})"), "peft.modules_to_save");
+  only(with(R"("peft":{"trainable_token_indices":[151936]})"), "peft.trainable_token_indices");
+  only(with(R"("peft":{"trainable_token_indices":{"wte":[1]}})"), "peft.trainable_token_indices");
+  CHECK(says(only(with(R"("peft":{"trainable_token_indices":[1],
+                       "modules_to_save":["embed_tokens"]})"),
+                  "peft.trainable_token_indices"),
+             "once"));
+  CHECK(says(
+      only(with(R"("peft":{"use_dora":true,"target_modules":["embed_tokens"]})"), "peft.use_dora"),
+      "embed_tokens"));
+  CHECK(only(with(R"("peft":{"rank_pattern":{"q_porj":4}})"), "peft.rank_pattern.q_porj").nearest ==
+        "q_proj");
+  only(with(R"("peft":{"rank_pattern":{"q_proj":0}})"), "peft.rank_pattern.q_proj");
+  CHECK(says(only(with(R"("peft":{"rank_pattern":{"q_proj":4096}})"), "peft.r"), "hidden width"));
+  only(with(R"("peft":{"bias":"some"})"), "peft.bias");
+  CHECK(
+      says(only(with(R"("peft":{"bias":"all"},"quantization":{"load_in_4bit":true})"), "peft.bias"),
+           "none"));
+}
+
+TEST_CASE("flash attention in 32 bit gets a sentence of its own") {
+  CHECK(says(only(with(R"("dtype":"float32","attn_implementation":"flash_attention_2")"),
+                  "attn_implementation"),
+             "16-bit types only"));
+}
+
+TEST_CASE("a list of adapters names the one that is wrong") {
+  only(with(R"("peft":[])"), "peft");
+  only(with(R"("peft":[{},{"r":0}])"), "peft[1].r");
+  only(with(R"("peft":[{},null])"), "peft[1]");
+  only(with(R"("peft":[{"target_modules":["q_porj"]}])"), "peft[0].target_modules");
+  CHECK(says(only(refused(R"({"model":"Qwen/Qwen3-30B-A3B","peft":[
+                          {"target_modules":["gate"]},{"target_modules":["q_proj"]}]})"),
+                  "peft[0].target_modules"),
+             "more than one adapter"));
+}
+
+TEST_CASE("DoRA and dropout do not go with parameters of experts") {
+  const std::string start = R"({"model":"Qwen/Qwen3-30B-A3B","peft":{"target_modules":["gate"],)";
+  CHECK(says(only(refused(start + R"("use_dora":true}})"), "peft.use_dora"), "experts"));
+  CHECK(says(only(refused(start + R"("lora_dropout":0.1}})"), "peft.lora_dropout"), "experts"));
 }
 
 TEST_CASE("sizes beyond what a double counts are refused") {

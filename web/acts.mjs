@@ -168,7 +168,7 @@ export function listen(app) {
       if (row?.items && name !== undefined) {
         const items = row.items(app.view().full);
         const names = items.filter((one) => (one.name === name) !== one.on).map((one) => one.name);
-        app.change({ [row.paths[0]]: names.length === items.length ? 'all-linear' : names });
+        app.change({ [row.paths[0]]: names.length === items.length ? (row.all ?? names) : names });
       } else if (row && on !== undefined) choose(row, String(target.checked));
       else if (row) {
         const value = app.view().n.read(target.value);

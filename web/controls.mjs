@@ -25,6 +25,7 @@ import { get, is_object } from './scenario.mjs';
  * @property {(full: Scenario) => string} key the key of the option that is chosen, or the number as text
  * @property {Option[]} [options]
  * @property {number[]} [stops] the values that the slider and the arrow keys take
+ * @property {string} [all] of kind many: what is written where all are ticked
  * @property {(full: Scenario) => {name: string, on: boolean}[]} [items] of kind many: the names, and which are ticked
  * @property {boolean} [pastes] a config.json can be given instead
  * @property {boolean} [costed] a long list that says what each choice would need

@@ -13,7 +13,11 @@ const kRankStops = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /** @param {Scenario} full */
 export const has_adapters = (full) => is_object(full.peft);
 /** @param {Scenario} full */
-export const has_four_bits = (full) => is_object(full.quantization);
+export const is_packed = (full) => is_object(full.quantization);
+/** @param {Scenario} full */
+export const has_eight_bits = (full) => get(full, 'quantization.load_in_8bit') === true;
+/** @param {Scenario} full */
+export const has_four_bits = (full) => is_packed(full) && !has_eight_bits(full);
 
 /** What 4-bit weights are multiplied in: bfloat16 where the device can. @param {Catalog} catalog @param {Scenario} full */
 function compute_dtype(catalog, full) {
@@ -32,6 +36,7 @@ function linears_of(catalog, full) {
     catalog.linears.find(({ model_type }) => model_type === type) ?? {
       linears: [],
       lora_targets: [],
+      embedding: 'embed_tokens',
     }
   );
 }
@@ -42,17 +47,18 @@ const attention_only = (names) =>
 
 /** @param {Catalog} catalog @returns {Control[]} */
 export function method_controls(catalog) {
-  /** A switch that is there only with adapters, or only with four bits.
+  /** A switch that is there only with adapters, or only with packed weights.
    * @param {string} id @param {string} path @param {string} label @param {string} help
-   * @param {[string, unknown]} off its words and value @param {[string, unknown]} on @returns {Control} */
-  const toggle = (id, path, label, help, off, on) => ({
+   * @param {[string, unknown]} off its words and value @param {[string, unknown]} on
+   * @param {(full: Scenario) => boolean} [when] @returns {Control} */
+  const toggle = (id, path, label, help, off, on, when) => ({
     id,
     group: 'method',
     label,
     paths: [path],
     kind: 'switch',
     help,
-    when: path.startsWith('peft') ? has_adapters : has_four_bits,
+    when: when ?? (path.startsWith('peft') ? has_adapters : has_four_bits),
     options: [
       { key: 'false', label: off[0], patch: { [path]: off[1] } },
       { key: 'true', label: on[0], patch: { [path]: on[1] } },
@@ -62,6 +68,14 @@ export function method_controls(catalog) {
   const adapters = (/** @type {Scenario} */ full) =>
     has_adapters(full) ? {} : { peft: kAdapters };
   const target = 'peft.target_modules';
+  const saved = 'peft.modules_to_save';
+  /** @param {Scenario} full */
+  const saved_names = (full) => [linears_of(catalog, full).embedding, 'lm_head'];
+  /** @param {Scenario} full @returns {string[]} */
+  const saved_of = (full) => {
+    const given = get(full, saved);
+    return Array.isArray(given) ? given.map(String) : [];
+  };
   const compute = 'quantization.bnb_4bit_compute_dtype';
   const dtypes = catalog.dtypes.map((id) => ({ key: id, label: id, patch: { [compute]: id } }));
   /** @param {Scenario} full */
@@ -79,7 +93,18 @@ export function method_controls(catalog) {
       paths: ['peft', 'quantization'],
       kind: 'choice',
       stays: true,
-      also: ['rank', 'targets', 'modules', 'dropout', 'wide', 'double', 'compute', 'prepare'],
+      also: [
+        'rank',
+        'targets',
+        'modules',
+        'dropout',
+        'dora',
+        'saved',
+        'wide',
+        'double',
+        'compute',
+        'prepare',
+      ],
       help: 'Gradients and optimizer state exist only for what is trained; the rest still takes its place.',
       options: [
         {
@@ -108,8 +133,23 @@ export function method_controls(catalog) {
             },
           }),
         },
+        {
+          key: 'lora8',
+          label: '8-bit LoRA',
+          note: 'adapters beside weights in eight bits, LLM.int8',
+          patch: (full) => ({ ...adapters(full), quantization: { load_in_8bit: true } }),
+        },
       ],
-      key: (full) => (has_four_bits(full) ? 'qlora' : has_adapters(full) ? 'lora' : 'full'),
+      key: (full) =>
+        Array.isArray(full.peft)
+          ? 'several adapters'
+          : has_eight_bits(full)
+            ? 'lora8'
+            : is_packed(full)
+              ? 'qlora'
+              : has_adapters(full)
+                ? 'lora'
+                : 'full',
     },
     {
       id: 'rank',
@@ -155,6 +195,7 @@ export function method_controls(catalog) {
       kind: 'many',
       when: has_adapters,
       help: 'peft compares the ends of their names.',
+      all: 'all-linear',
       items: (full) => {
         const { linears } = linears_of(catalog, full);
         return linears.map((name) => ({ name, on: chosen(full).includes(name) }));
@@ -169,6 +210,26 @@ export function method_controls(catalog) {
       ['no dropout', 0],
       ['dropout', 0.05],
     ),
+    toggle(
+      'dora',
+      'peft.use_dora',
+      'DoRA',
+      'Scales each row of the updated weight to a learned magnitude; every use writes the whole weight out.',
+      ['LoRA', false],
+      ['DoRA', true],
+    ),
+    {
+      id: 'saved',
+      group: 'method',
+      label: 'Trained whole',
+      paths: [saved],
+      kind: 'many',
+      when: has_adapters,
+      help: 'modules_to_save: copied, and the copies trained, as for tokens that were added.',
+      items: (full) =>
+        saved_names(full).map((name) => ({ name, on: saved_of(full).includes(name) })),
+      key: (full) => saved_of(full).join(' '),
+    },
     toggle(
       'wide',
       'peft.autocast_adapter_dtype',
@@ -200,9 +261,10 @@ export function method_controls(catalog) {
       'prepare',
       'quantization.prepare_model_for_kbit_training',
       'Prepared for k-bit training',
-      'prepare_model_for_kbit_training casts what is not in four bits to float32.',
+      'prepare_model_for_kbit_training casts what is not packed to float32.',
       ['not prepared for k-bit training', false],
       ['prepared for k-bit training', true],
+      is_packed,
     ),
   ];
 }

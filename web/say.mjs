@@ -101,7 +101,7 @@ function method_name({ full, controls, n }) {
   const control = controls.find((row) => row.id === 'method');
   const rank = get(full, 'peft.r');
   const name = control ? label_of(control, full) : '';
-  if (full.peft === null || full.peft === undefined) return name;
+  if (full.peft === null || full.peft === undefined || Array.isArray(full.peft)) return name;
   return `${name}, rank ${typeof rank === 'number' ? n.count(rank) : shorten(String(rank), 16)}`;
 }
 

@@ -90,7 +90,7 @@
  * @property {{id: string, name: string, what: string}[]} parts
  * @property {Scenario} defaults
  * @property {Scenario} defaults_within of `peft` and `quantization`, where they are given
- * @property {{model_type: string, linears: string[], lora_targets: string[]}[]} linears
+ * @property {{model_type: string, linears: string[], lora_targets: string[], embedding: string}[]} linears
  * @property {{path: string, min?: number, max?: number}[]} limits
  * @property {Example[]} examples
  */

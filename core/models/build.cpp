@@ -23,7 +23,7 @@ void Builder::linear(ops::Linear& made, const char* path, Count in, Count out, b
   made.weight = parameter(path, conv1d ? tape_.shape({in, out}) : made.shape);
   if (bias) made.bias = parameter(path, tape_.shape({out}), "bias");
   model_.linears.push_back(&made);
-  model_.adapted.push_back(&made.adapters);
+  model_.adapted.push_back({&made.adapters, model_.parameters.size()});
 }
 
 // A linear's weight in a module of its own kind: not found where nn.Linear is looked for.
@@ -33,7 +33,7 @@ void Builder::router(ops::Linear& made, const char* path, Shape shape, bool bias
   made.shape = shape;
   made.weight = parameter(path, shape);
   if (bias) made.bias = parameter(path, tape_.shape({shape[0]}), "bias");
-  model_.adapted.push_back(&made.adapters);
+  model_.adapted.push_back({&made.adapters, model_.parameters.size()});
 }
 
 void Builder::stacked(ops::Stacked& made, const char* path, Shape shape) {
@@ -41,7 +41,7 @@ void Builder::stacked(ops::Stacked& made, const char* path, Shape shape) {
   made.layer = tape_.current_layer();
   made.shape = shape;
   made.weight = parameter(path, shape);
-  model_.adapted.push_back(&made.adapters);
+  model_.adapted.push_back({&made.adapters, model_.parameters.size()});
 }
 
 void Builder::norm(Norm& made, const char* path, Count width, bool bias) {
@@ -58,6 +58,9 @@ void Builder::layer_norm(Norm& made, const char* path, Count width) {
 void Builder::move_last_to(std::size_t count) {
   std::vector<Tensor>& p = model_.parameters;
   std::rotate(p.begin() + static_cast<std::ptrdiff_t>(count), p.end() - 1, p.end());
+  for (AdapterSlot& slot : model_.adapted) {
+    if (slot.after > count && slot.after < p.size()) ++slot.after;
+  }
 }
 
 void Builder::buffer(Shape shape, Dtype dtype, const char* what) {

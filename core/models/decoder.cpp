@@ -1,6 +1,9 @@
 // The forward pass around the layers: embedding, masks, tables, layers, final norm, head, loss.
 #include "core/models/decoder.hpp"
 
+#include "core/ops/adapted_embedding.hpp"
+#include "core/ops/cast.hpp"
+#include "core/ops/elementwise.hpp"
 #include "core/ops/embedding.hpp"
 #include "core/ops/loss.hpp"
 
@@ -60,11 +63,29 @@ Tensor body(Tape& t, const Decoder& model, const Inputs& in) {
 
 }  // namespace
 
+Tensor embedded_tokens(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& scale) {
+  Tensor embedded;
+  if (model.trained_rows) {
+    Tensor weight = ops::with_rows(t, model.embed_tokens, model.trained_rows);
+    embedded = ops::embedding(t, ids, std::move(weight));
+  } else {
+    embedded = ops::embedding(t, ids, model.embed_tokens);
+  }
+  if (scale) {
+    Tensor factor = ops::to(t, scale, embedded.dtype());
+    embedded = ops::mul(t.as("embedded tokens, scaled"), embedded, std::move(factor));
+  }
+  if (!model.embedding_adapters.empty()) {
+    embedded = ops::adapted_embedding(t, model.embedding_adapters, ids, std::move(embedded), scale);
+  }
+  // enable_input_require_grads: a leaf, unless the embedding is trained and so has a history.
+  if (model.options.input_gradients && !embedded.needs_grad()) t.make_leaf(embedded);
+  return embedded;
+}
+
 Tensor embed_tokens(Tape& t, const Decoder& model, const Tensor& ids) {
   const Within here(t, t.place("embed_tokens"));
-  Tensor embedded = ops::embedding(t, ids, model.embed_tokens);
-  if (model.options.input_gradients) t.make_leaf(embedded);
-  return embedded;
+  return embedded_tokens(t, model, ids, {});
 }
 
 Tensor position_ids(Tape& t, Count length) {
@@ -137,6 +158,11 @@ Tensor final_norm(Tape& t, const Decoder& model, Tensor hidden) {
 }
 
 Tensor project_logits(Tape& t, const Decoder& model, Tensor hidden) {
+  if (model.rows_of_head) {
+    const Within here(t, model.lm_head.place);
+    Tensor weight = ops::with_rows(t, model.lm_head.weight, model.trained_rows);
+    return ops::matrix_product(t.as("logits"), std::move(hidden), std::move(weight), {});
+  }
   return ops::linear(t.as("logits"), model.lm_head, std::move(hidden));
 }
 

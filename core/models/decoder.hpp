@@ -178,11 +178,25 @@ struct DecoderConfig {
   Blocks blocks;
 };
 
+// Where adapters can be: so many of the model's own parameters come before them.
+struct AdapterSlot {
+  std::vector<ops::Adapter>* adapters;
+  std::size_t after;
+};
+
+// What peft trains beside adapters: a copy of a parameter that takes its place, or rows of the
+// embedding. So many of the model's own parameters come before it.
+struct TrainedCopy {
+  Tensor original;
+  Tensor copy;
+  std::size_t after;
+};
+
 struct Decoder {
   DecoderConfig config;
   RunOptions options;
-  const char* what = "weight";  // as weights are called
-  bool scores = false;          // the head puts out one number, not logits
+  const char* what = "weight";     // as weights are called
+  bool scores = false;             // the head puts out one number, not logits
   Dtype dtype = Dtype::kBFloat16;  // of the weights as they are loaded
   Tensor embed_tokens;
   Tensor embed_positions;  // of learned positions, else absent
@@ -194,12 +208,16 @@ struct Decoder {
   // of another.
   mutable std::vector<Tensor> buffers;
   ops::Linear lm_head;
-  std::vector<Tensor> parameters;     // in the order of model.parameters()
-  std::vector<ops::Linear*> linears;  // in the order of model.named_modules()
-  std::vector<Mixture*> mixtures;     // in the order of the layers
-  // Where adapters can be, in the order of model.modules().
-  std::vector<std::vector<ops::Adapter>*> adapted;
-  Tensor shared_code;  // of nested 4-bit scales, one for the whole process
+  // In the order of model.parameters(); absent where the weight is packed.
+  std::vector<Tensor> parameters;
+  std::vector<ops::Linear*> linears;             // in the order of model.named_modules()
+  std::vector<Mixture*> mixtures;                // in the order of the layers
+  std::vector<AdapterSlot> adapted;              // in the order of model.modules()
+  std::vector<ops::Adapter> embedding_adapters;  // a [r,V], b [d,r]
+  std::vector<TrainedCopy> trained_copies;       // in the order of model.parameters()
+  Tensor trained_rows;                           // [n,d], or absent
+  bool rows_of_head = false;  // the head is tied and uses the trained rows as well
+  Tensor shared_code;         // of nested 4-bit scales, one for the whole process
 };
 
 struct Output {
@@ -230,6 +248,9 @@ Tensor logits_of(Tape& t, const Decoder& model, const Inputs& in);
 
 // Puts Liger's kernels in place of the architecture's own blocks.
 void apply_liger(DecoderConfig& c, const LigerKernels& kernels);
+
+// The rows of the embedding for ids, multiplied by `scale` if there is one, with what peft adds.
+Tensor embedded_tokens(Tape& t, const Decoder& model, const Tensor& ids, const Tensor& scale);
 
 // Pairs of entries rotated as (a cos - b sin, b cos + a sin), then joined.
 Tensor rotate_pairs(Tape& t, const Tensor& first, const Tensor& second, const Tensor& cos,

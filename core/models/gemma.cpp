@@ -38,11 +38,7 @@ void make_scaled_embedding(Builder& b, Decoder& model) {
 
 Tensor embed_scaled(Tape& t, const Decoder& model, const Tensor& ids) {
   const Within here(t, t.place("embed_tokens"));
-  Tensor embedded = ops::embedding(t, ids, model.embed_tokens);
-  Tensor scale = ops::to(t, model.buffers[0], model.embed_tokens.dtype());
-  Tensor scaled = ops::mul(t.as("embedded tokens, scaled"), std::move(embedded), std::move(scale));
-  if (model.options.input_gradients) t.make_leaf(scaled);
-  return scaled;
+  return embedded_tokens(t, model, ids, model.buffers[0]);
 }
 
 DecoderConfig configure_gemma(const ModelConfig& config, Workings& workings) {

@@ -15,14 +15,28 @@ Tensor low_rank_product(Tape& t, const Adapter& adapter, const Tensor& x) {
   return mul_constant(t.as("update, scaled"), std::move(up));
 }
 
+Tensor with_dora(Tape& t, const Linear& layer, const Adapter& adapter, const Tensor& result,
+                 const Tensor& x) {
+  Tensor update = dora_update(t, layer, adapter, result, x);
+  return add(t.as("output with update"), result, std::move(update));
+}
+
 Tensor beside_packed(Tape& t, const Linear& layer, Tensor x) {
   Tensor result = packed_linear(t, layer, x);
-  result = clone(t, result);
+  if (!layer.packed->in_8_bit) result = clone(t, result);
+  Tensor input = x;  // a name that lives until the layer returns, as the argument itself does
   for (const Adapter& adapter : layer.adapters) {
+    if (adapter.number != 0) continue;
     const bool casts = !t.autocast_enabled();
-    Tensor input = casts ? to(t, x, adapter.a.dtype()) : x;
+    const Dtype dtype = result.dtype();
+    if (casts) input = to(t, input, adapter.a.dtype());
+    if (adapter.magnitude) {
+      result = with_dora(t, layer, adapter, result, input);
+      if (casts) result = to(t, result, dtype);
+      continue;
+    }
     Tensor update = low_rank_product(t, adapter, input);
-    if (casts) update = to(t, update, result.dtype());
+    if (casts) update = to(t, update, dtype);
     result = add(t.as("output with update"), result, update);
   }
   return result;
@@ -34,8 +48,14 @@ Tensor adapted_linear(Tape& t, const Linear& layer, Tensor x) {
   if (layer.packed) return beside_packed(t, layer, std::move(x));
   Tensor result = base_linear(t, layer, x);
   const Dtype dtype = result.dtype();
+  Tensor input = x;
   for (const Adapter& adapter : layer.adapters) {
-    Tensor input = to(t, x, adapter.a.dtype());
+    if (adapter.number != 0) continue;
+    input = to(t, input, adapter.a.dtype());
+    if (adapter.magnitude) {
+      result = with_dora(t, layer, adapter, result, input);
+      continue;
+    }
     Tensor update = low_rank_product(t, adapter, input);
     Tensor sum = add(t.as("output with update"), result, std::move(update));
     result = std::move(sum);

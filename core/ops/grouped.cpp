@@ -69,7 +69,7 @@ Tensor grouped_product(Tape& t, const Tensor& x, const Tensor& weight, bool inpu
   if (recording) recording->shape = weight.shape();
   if (fallback || weight.needs_grad()) recording.save(input);
   if (fallback || input.needs_grad()) recording.save(weight);
-  fallback ? recording.hold(offsets) : recording.save(offsets);
+  fallback ? recording.keep(offsets) : recording.save(offsets);
   const Count columns = input_first ? weight.dim(2) : weight.dim(1);
   Tensor out = t.output(t.shape({input.dim(0), columns}), input.dtype(), "output of the experts");
   const double rows = std::floor(input.dim(0).value() / weight.dim(0).value());

@@ -8,18 +8,24 @@
 
 namespace ledger::ops {
 
-// A weight in four bits with what is needed to read it (bitsandbytes Params4bit and its state).
+// A weight in four or eight bits with what is needed to read it (bitsandbytes Params4bit and
+// Int8Params with their states).
 struct Packed {
-  bool nested = false;  // the scales are quantised themselves
-  Dtype compute_dtype = Dtype::kBFloat16;
-  std::vector<Tensor> tensors;  // packed weight, scales, codes
+  bool in_8_bit = false;       // a scale for each row; else one for each block of 64
+  bool seeks_outliers = true;  // of 8 bit: columns of the input above llm_int8_threshold
+  bool nested = false;         // of 4 bit: the scales are quantised themselves
+  Dtype compute_dtype = Dtype::kBFloat16;  // of 4 bit
+  Dtype dtype = Dtype::kBFloat16;          // of the weight before it was packed
+  std::vector<Tensor> tensors;             // packed weight, scales, codes
 };
 
 // A low-rank update beside a frozen weight (peft's LoRA layers).
 struct Adapter {
-  Tensor a;  // [r, in]
-  Tensor b;  // [out, r]
+  Tensor a;          // [r, in]
+  Tensor b;          // [out, r]
+  Tensor magnitude;  // [out], of DoRA; else absent
   bool dropout = false;
+  int number = 0;  // 0 is trained; others are loaded beside it and do nothing
 };
 
 // What a model calls for `x W^T + b`. What kind of linear it is was decided when it was made.
@@ -42,7 +48,12 @@ Tensor base_linear(Tape& t, const Linear& layer, Tensor x);
 // The linear of a weight alone, [out, in], with or without a bias. A weight of Conv1D is [in, out].
 Tensor matrix_product(Tape& t, Tensor x, Tensor weight, Tensor bias, bool conv1d = false);
 Tensor packed_linear(Tape& t, const Linear& layer, Tensor x);
+Tensor int8_linear(Tape& t, const Linear& layer, Tensor x);
 Tensor adapted_linear(Tape& t, const Linear& layer, Tensor x);
+// What DoRA adds to the linear's result, and the magnitudes that it starts from.
+Tensor dora_update(Tape& t, const Linear& layer, const Adapter& adapter, const Tensor& result,
+                   const Tensor& x);
+Tensor dora_magnitude(Tape& t, const Linear& layer, const Adapter& adapter);
 
 Tensor linear(Tape& t, const Linear& layer, Tensor x);
 

@@ -18,8 +18,14 @@ void of_packed_product(BackwardCall& call) {
   const Dtype dtype = call.grads[0].dtype();
   Tensor absmax;
   if (call.node.nested) absmax = t.scratch(scales(t, weight), Dtype::kFloat32, "scales");
-  Tensor dequantised = t.scratch(weight, dtype, "weight, dequantised");
+  // To the type that the weight had before it was packed, then to the gradient's.
+  Tensor dequantised =
+      t.scratch(weight, static_cast<Dtype>(call.node.number), "weight, dequantised");
   absmax.reset();
+  if (dequantised.dtype() != dtype) {
+    Tensor converted = t.scratch(weight, dtype, "weight, dequantised and converted");
+    dequantised = std::move(converted);
+  }
   call.results[0] = t.output(call.node.edges[0].shape, dtype, "gradient of the input");
   call.results[0]->view = true;
   t.matrix_product_done();
@@ -35,6 +41,7 @@ Tensor packed_product(Tape& t, const Linear& layer, Tensor x) {
   if (recording) {
     recording->shape = weight;
     recording->nested = layer.packed->nested;
+    recording->number = static_cast<std::uint8_t>(layer.packed->dtype);
   }
   const Shape shape = x.shape().with_last(out_width);
   Tensor out;
@@ -48,7 +55,13 @@ Tensor packed_product(Tape& t, const Linear& layer, Tensor x) {
       with_offset = t.scratch(scales(t, weight), Dtype::kFloat32, "scales with their offset");
     }
     Tensor dequantised = t.scratch(weight, x.dtype(), "weight, dequantised");
-    out = t.output(shape, x.dtype(), "output");
+    // The product is an operator of autocast's like any other, where the compute type is another.
+    const NoGrad within_function(t);
+    const char* name = t.take_name();
+    Tensor bias = layer.bias ? autocast_operand(t, layer.bias) : Tensor();
+    Tensor matrix = autocast_operand(t, dequantised);
+    Tensor input = autocast_operand(t, x);
+    out = t.as(name).output(shape, input.dtype(), "output");
     t.matrix_product_done();
   }
   recording.outputs({&out});
@@ -58,6 +71,7 @@ Tensor packed_product(Tape& t, const Linear& layer, Tensor x) {
 }  // namespace
 
 Tensor packed_linear(Tape& t, const Linear& layer, Tensor x) {
+  if (layer.packed->in_8_bit) return int8_linear(t, layer, std::move(x));
   const Dtype dtype = layer.packed->compute_dtype;
   Tensor input = to(t, x, dtype);
   // The bias takes the compute type for good when first used.

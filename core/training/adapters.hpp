@@ -7,11 +7,22 @@
 
 namespace ledger::training {
 
-// Packs every linear but the head into four bits, as bitsandbytes does, and prepares the rest.
+// Packs the linears into four or eight bits, as bitsandbytes does, and prepares the rest.
 void quantise(Tape& t, models::Decoder& model, const Quantization& quantization);
 
-// Freezes the model and gives the targeted linears an adapter each, as peft does.
-void add_adapters(Tape& t, models::Decoder& model, const Peft& peft);
+// What a weight is packed into. `shared_code` is made with the first that needs it.
+ops::Packed packed_weight(Tape& t, Tensor& shared_code, Shape shape, Dtype dtype,
+                          const Quantization& quantization);
+
+// Gives the targeted linears an adapter each, as peft does. Number 0 freezes the model and is
+// trained; further ones are only there.
+void add_adapters(Tape& t, models::Decoder& model, const Peft& peft, int number = 0);
+
+// Copies of whole modules and rows of the embedding that one adapter trains beside itself.
+void train_modules(Tape& t, models::Decoder& model, const Peft& peft, bool trained);
+
+// Logical elements of all adapters and of what is trained beside them.
+double adapter_elements(const models::Decoder& model);
 
 // trl casts the adapters of a packed model to bfloat16, whatever they were made in.
 // Source: trl 1.16.0 trainer/sft_trainer.py, __init__.

@@ -71,12 +71,17 @@ Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
     if (scenario.quantization) quantise(t, model, *scenario.quantization);
     if (scenario.peft) {
       add_adapters(t, model, peft_of(scenario));
-      if (model.scores) train_own_head(t, model);
+      int number = 0;
+      for (const Peft& other : scenario.other_adapters) add_adapters(t, model, other, ++number);
+      if (model.scores) {
+        train_own_head(t, model);
+        out.parameters += model.lm_head.shape.elements().value();
+      }
     }
     if (scenario.trainer == "trl" && scenario.quantization) cast_adapters(t, model);
     const std::vector<Tensor> trainable = trainable_parameters(model);
     for (const Tensor& p : trainable) out.trainable += p.shape().elements().value();
-    if (scenario.peft) out.parameters += out.trainable;
+    if (scenario.peft) out.parameters += adapter_elements(model);
     out.generation_shortened = scenario.rl && scenario.rl->method == "grpo" &&
                                models::shortens(model.config, scenario.rl->max_completion_length);
     models::Decoder reference;

@@ -1,8 +1,10 @@
-// Four-bit weights as bitsandbytes makes them: the 16-bit weight goes to the device and is packed
-// there, so construction leaves holes that are used again later.
-// Source: bitsandbytes 0.50 functional.py quantize_4bit, peft/utils/other.py
-// prepare_model_for_kbit_training.
+// Weights of four and eight bits as bitsandbytes makes them: the 16-bit weight goes to the device
+// and is packed there, so construction leaves holes that are used again later.
+// Source: bitsandbytes 0.50 functional.py quantize_4bit, nn/modules.py Int8Params,
+// peft/utils/other.py prepare_model_for_kbit_training.
 #include "core/training/adapters.hpp"
+
+#include "core/training/targets.hpp"
 
 namespace ledger::training {
 namespace {
@@ -10,10 +12,31 @@ namespace {
 constexpr double kBlock = 64;         // weights that share a scale
 constexpr double kScalesBlock = 256;  // scales that share a scale, where nested
 
-void pack(Tape& t, models::Decoder& model, ops::Linear& linear, const Quantization& q) {
-  const Within here(t, linear.place, linear.layer);
+// The old weight dies before the new one exists.
+Dtype drop_weight(models::Decoder& model, ops::Linear& linear) {
   const Dtype dtype = linear.weight.dtype();
-  const Count elements = linear.shape.elements();
+  for (Tensor& p : model.parameters) {
+    if (p.get() == linear.weight.get()) p.reset();
+  }
+  linear.weight.reset();
+  return dtype;
+}
+
+ops::Packed packed_in_8_bit(Tape& t, Shape shape, Dtype dtype, const Quantization& q) {
+  ops::Packed packed;
+  packed.in_8_bit = true;
+  packed.seeks_outliers = q.llm_int8_threshold > 0;
+  packed.dtype = dtype;
+  Tensor weight = t.make(shape, Dtype::kFloat16, "weight, to be packed", Role::kWeight);
+  Tensor scales = t.make(t.shape({shape[0]}), Dtype::kFloat32, "scales of the rows", Role::kBuffer);
+  packed.tensors.push_back(t.make(shape, Dtype::kUint8, "weight in 8 bits", Role::kWeight));
+  packed.tensors.push_back(std::move(scales));
+  return packed;
+}
+
+ops::Packed packed_in_4_bit(Tape& t, Tensor& shared_code, Shape shape, Dtype dtype,
+                            const Quantization& q) {
+  const Count elements = shape.elements();
   const Count scales = elements / kBlock;
   auto kept = [&](Count bytes, const char* what) {
     return t.make(t.shape({bytes}), Dtype::kUint8, what, Role::kBuffer);
@@ -21,15 +44,12 @@ void pack(Tape& t, models::Decoder& model, ops::Linear& linear, const Quantizati
   auto floats = [&](Count count, const char* what) {
     return t.make(t.shape({count}), Dtype::kFloat32, what, Role::kBuffer);
   };
-  for (Tensor& p : model.parameters) {
-    if (p.get() == linear.weight.get()) p.reset();
-  }
-  linear.weight.reset();
-  Tensor weight = t.make(linear.shape, dtype, "weight, to be packed", Role::kWeight);
   Tensor absmax = floats(scales, "scales");
   ops::Packed packed;
   packed.nested = q.bnb_4bit_use_double_quant;
   packed.compute_dtype = q.bnb_4bit_compute_dtype;
+  packed.dtype = dtype;
+  // DoRA copies them by their places in this list (core/ops/dora.cpp).
   packed.tensors.push_back(
       t.make(t.shape({elements / 2}), Dtype::kUint8, "weight in 4 bits", Role::kWeight));
   packed.tensors.push_back(floats(16, "4-bit code"));
@@ -39,39 +59,51 @@ void pack(Tape& t, models::Decoder& model, ops::Linear& linear, const Quantizati
   }
   if (!packed.nested) {
     packed.tensors.push_back(absmax);
-    linear.packed = std::move(packed);
-    return;
+    return packed;
   }
   packed.tensors.push_back(floats(1, "offset of the scales"));
   Tensor shifted = floats(scales, "scales without their offset");
-  if (!model.shared_code) {
+  if (!shared_code) {
     const Within nowhere(t, 0, -1);
-    model.shared_code = floats(256, "8-bit code, shared");
+    shared_code = floats(256, "8-bit code, shared");
   }
   packed.tensors.push_back(floats(ceil_div(scales, kScalesBlock), "scales of the scales"));
   packed.tensors.push_back(kept(scales, "scales in 8 bits"));
   packed.tensors.push_back(floats(256, "8-bit code"));
-  linear.packed = std::move(packed);
+  return packed;
+}
+
+// Eight bits are made of the weight on the host, four of one on the device.
+void pack(Tape& t, models::Decoder& model, ops::Linear& linear, const Quantization& q) {
+  const Within here(t, linear.place, linear.layer);
+  const Dtype dtype = drop_weight(model, linear);
+  Tensor weight;
+  if (!q.load_in_8bit) {
+    weight = t.make(linear.shape, dtype, "weight, to be packed", Role::kWeight);
+  }
+  linear.packed = packed_weight(t, model.shared_code, linear.shape, dtype, q);
 }
 
 }  // namespace
+
+ops::Packed packed_weight(Tape& t, Tensor& shared_code, Shape shape, Dtype dtype,
+                          const Quantization& q) {
+  return q.load_in_8bit ? packed_in_8_bit(t, shape, dtype, q)
+                        : packed_in_4_bit(t, shared_code, shape, dtype, q);
+}
 
 void quantise(Tape& t, models::Decoder& model, const Quantization& q) {
   for (const Tensor& p : model.parameters) t.freeze(p);
   for (ops::Linear* linear : model.linears) {
     // bitsandbytes replaces torch.nn.Linear and what derives from it, not Conv1D.
-    const bool packs = linear != &model.lm_head && linear->kind != ops::Linear::Kind::kConv1D;
-    if (packs) pack(t, model, *linear, q);
+    if (linear->kind == ops::Linear::Kind::kConv1D) continue;
+    if (is_skipped(t.record().places[linear->place], q)) continue;
+    pack(t, model, *linear, q);
   }
-  std::vector<Tensor> left;
-  for (Tensor& p : model.parameters) {
-    if (p) left.push_back(std::move(p));
-  }
-  model.parameters = std::move(left);
   if (!q.prepare_model_for_kbit_training) return;
   // Every parameter that is still in 16 bit is raised to 32.
   for (const Tensor& p : model.parameters) {
-    if (p.dtype() != Dtype::kFloat32) t.replace_data(p, Dtype::kFloat32);
+    if (p && p.dtype() != Dtype::kFloat32) t.replace_data(p, Dtype::kFloat32);
   }
   t.empty_cache();
 }

@@ -88,7 +88,17 @@ test('every setting of a method is in the panel, with what it costs', async ({ l
   await ledger(kQlora);
   await page.getByText('Every setting').click();
   const panel = page.locator('#panel');
-  for (const id of ['method', 'rank', 'targets', 'dropout', 'wide', 'double', 'compute', 'prepare'])
+  for (const id of [
+    'method',
+    'rank',
+    'targets',
+    'dropout',
+    'dora',
+    'wide',
+    'double',
+    'compute',
+    'prepare',
+  ])
     await expect(panel.locator(`[data-key=${id}] .others data`).first()).toBeVisible();
   await panel.getByLabel('A padding mask is passed').check();
   await expect(page.locator('#say')).toContainText('tokens with a padding mask');

@@ -192,7 +192,7 @@ TEST_CASE("16-bit floats of different kinds meet in 32 bit") {
 TEST_CASE("an adapter beside a linear adds a product of low rank") {
   OpBench b;
   ops::Linear layer = linear_of(b.t.parameter(b.t.shape({32, 16}), kHalf, "weight", false));
-  layer.adapters.push_back({b.parameter({4, 16}, kFull), b.parameter({32, 4}, kFull), false});
+  layer.adapters.push_back({b.parameter({4, 16}, kFull), b.parameter({32, 4}, kFull), {}, false});
   Tensor x = b.leaf({1, 8, 16}, kHalf);
   b.made();
   Tensor y = ops::linear(b.t, layer, x);

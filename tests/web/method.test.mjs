@@ -32,6 +32,27 @@ test('LoRA and QLoRA begin with rank 16 on all linears, and full fine-tuning tak
   assert.deepEqual(choose(qlora, 'method', 'full'), base);
 });
 
+test('8-bit LoRA has a switch for its preparation, and none for four bits', () => {
+  const eight = choose(base, 'method', 'lora8');
+  assert.deepEqual(eight.quantization, { load_in_8bit: true });
+  assert.equal(row('method').key(full_of(eight)), 'lora8');
+  const there = (id) => row(id).when(full_of(eight));
+  assert.deepEqual(['double', 'compute', 'prepare', 'dora'].map(there), [false, false, true, true]);
+  assert.equal(row('method').key(full_of({ ...base, peft: [{}, {}] })), 'several adapters');
+});
+
+test('modules that are trained whole are the embedding and the head', () => {
+  const items = (peft) => row('saved').items(full_of({ ...base, peft }));
+  assert.deepEqual(items({ modules_to_save: ['lm_head'] }), [
+    { name: 'embed_tokens', on: false },
+    { name: 'lm_head', on: true },
+  ]);
+  assert.deepEqual(choose({ ...base, peft: { r: 16 } }, 'dora', 'true').peft, {
+    r: 16,
+    use_dora: true,
+  });
+});
+
 test('what was said of the adapters stays when four bits come and go', () => {
   const peft = { r: 4, lora_dropout: 0.1 };
   const there = choose({ ...base, peft }, 'method', 'qlora');
