@@ -97,7 +97,7 @@ struct Training {
 // Fields bear the names of peft's LoraConfig.
 struct Peft {
   double r = 8;
-  std::vector<std::string> target_modules;  // names; {"all-linear"} for all but the head
+  std::vector<std::string> target_modules;     // names; {"all-linear"} for all but the head
   std::vector<std::string> target_parameters;  // of experts: "gate_up_proj", "down_proj"
   double lora_dropout = 0;
   bool autocast_adapter_dtype = true;  // adapters in 32 bit whatever the weights are

@@ -11,12 +11,9 @@ struct SoftwareVersion {
 };
 
 inline constexpr std::array kVersions = {
-    SoftwareVersion{"torch", "2.14.1"},
-    SoftwareVersion{"cuda", "13"},
-    SoftwareVersion{"transformers", "5.18.0"},
-    SoftwareVersion{"accelerate", "1.15.0"},
-    SoftwareVersion{"trl", "1.16.0"},
-    SoftwareVersion{"liger-kernel", "0.8.5"},
+    SoftwareVersion{"torch", "2.14.1"},        SoftwareVersion{"cuda", "13"},
+    SoftwareVersion{"transformers", "5.18.0"}, SoftwareVersion{"accelerate", "1.15.0"},
+    SoftwareVersion{"trl", "1.16.0"},          SoftwareVersion{"liger-kernel", "0.8.5"},
 };
 
 }  // namespace ledger

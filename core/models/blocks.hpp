@@ -19,11 +19,11 @@ struct KeyValueCache;
 
 // What the model is called with.
 struct Inputs {
-  Tensor ids;             // [B,T]
-  Tensor attention_mask;  // [B,T], or absent
-  Tensor position_ids;    // [B,T], or absent: then the model counts
-  bool padded = true;     // whether the mask, where there is one, leaves any token out
-  bool packed = false;    // whether positions begin anew within a row
+  Tensor ids;                      // [B,T]
+  Tensor attention_mask;           // [B,T], or absent
+  Tensor position_ids;             // [B,T], or absent: then the model counts
+  bool padded = true;              // whether the mask, where there is one, leaves any token out
+  bool packed = false;             // whether positions begin anew within a row
   KeyValueCache* cache = nullptr;  // where generation keeps what it has seen
 };
 

@@ -8,7 +8,8 @@ namespace ledger::models {
 
 Tensor Builder::parameter(const char* path, Shape shape, const char* what) {
   const Within here(tape_, tape_.place(path));
-  Tensor made = tape_.parameter(shape, dtype_, std::string_view(what) == "weight" ? model_.what : what);
+  Tensor made =
+      tape_.parameter(shape, dtype_, std::string_view(what) == "weight" ? model_.what : what);
   model_.parameters.push_back(made);
   return made;
 }

@@ -90,9 +90,8 @@ Tensor transposed_product(Tape& t, const Linear& layer, Tensor x) {
 
 Tensor linear(Tape& t, const Linear& layer, Tensor x) {
   const Within here(t, layer.place);
-  return layer.adapters.empty() || !t.adapters_enabled()
-             ? base_linear(t, layer, std::move(x))
-             : adapted_linear(t, layer, std::move(x));
+  return layer.adapters.empty() || !t.adapters_enabled() ? base_linear(t, layer, std::move(x))
+                                                         : adapted_linear(t, layer, std::move(x));
 }
 
 Tensor base_linear(Tape& t, const Linear& layer, Tensor x) {
