@@ -68,12 +68,7 @@ std::vector<std::string> read_targets(const Value* given, const std::string& pat
       continue;
     }
     if (findings.full()) break;
-    const auto near = nearest(item.text, known, 1);
-    findings.add(path,
-                 path + " has " + as_given(item) +
-                     ", which matches no linear of this model; there are " + listed(known, "and") +
-                     ".",
-                 item, near.empty() ? "" : std::string(near.front()));
+    findings.add_unmatched(path, item, known);
   }
   return targets;
 }

@@ -54,12 +54,7 @@ std::vector<std::string> read_skipped(const Value* given, const ModelReading& mo
       continue;
     }
     if (findings.full()) break;
-    const auto near = nearest(item.text, known, 1);
-    findings.add(path,
-                 path + " has " + as_given(item) +
-                     ", which matches no linear of this model; there are " + listed(known, "and") +
-                     ".",
-                 item, near.empty() ? "" : std::string(near.front()));
+    findings.add_unmatched(path, item, known);
   }
   if (std::find(names.begin(), names.end(), "lm_head") == names.end()) {
     findings.add(path, path +

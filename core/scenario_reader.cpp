@@ -113,6 +113,15 @@ void Findings::add(std::string path, std::string message, const Value& given, st
   add(std::move(path), std::move(message), as_given(given), std::move(nearest));
 }
 
+void Findings::add_unmatched(const std::string& path, const Value& item,
+                             const std::vector<std::string_view>& known) {
+  const auto near = nearest(item.text, known, 1);
+  add(path,
+      path + " has " + as_given(item) + ", which matches no linear of this model; there are " +
+          listed(known, "and") + ".",
+      item, near.empty() ? "" : std::string(near.front()));
+}
+
 void Findings::add_counted(std::string path, std::string message, double parameters) {
   if (full()) return;
   problems_.push_back({std::move(path), std::move(message), {}, {}, parameters});

@@ -22,6 +22,9 @@ class Findings {
  public:
   void add(std::string path, std::string message, std::string given = {}, std::string nearest = {});
   void add(std::string path, std::string message, const Value& given, std::string nearest = {});
+  // A name in a list that matches none of the model's linears.
+  void add_unmatched(const std::string& path, const Value& item,
+                     const std::vector<std::string_view>& known);
   // A model that is counted, though it cannot be estimated.
   void add_counted(std::string path, std::string message, double parameters);
   bool full() const { return problems_.size() >= kMost; }

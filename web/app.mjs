@@ -7,7 +7,7 @@ import { show } from './morph.mjs';
 import { numbers } from './number.mjs';
 import { kLater, kPlaces } from './page.mjs';
 import { shown_point } from './picture.mjs';
-import { apply, complete, equal, kFirst, pare } from './scenario.mjs';
+import { change, complete, defaults_of, equal, kFirst, pare } from './scenario.mjs';
 import { fresh_ui } from './view.mjs';
 
 /** @typedef {import('./types.mjs').Scenario} Scenario */
@@ -26,6 +26,7 @@ export async function run(door, locale) {
   /** @type {import('./types.mjs').Catalog} */
   const catalog = JSON.parse(await door.catalog());
   const { defaults, defaults_within: within } = catalog;
+  const usual = (/** @type {Scenario} */ scenario) => defaults_of(catalog, scenario);
   const n = numbers(locale);
   const rows = controls(catalog, n);
   const ui = fresh_ui();
@@ -47,9 +48,9 @@ export async function run(door, locale) {
   /** @returns {View} */
   function view() {
     if (!report) throw new Error('nothing has been counted yet');
-    const full = complete(defaults, scenario, within);
+    const full = complete(usual(scenario), scenario, within);
     const cost = (/** @type {import('./scenario.mjs').Patch} */ patch) =>
-      book.of(pare(defaults, apply(scenario, patch), within));
+      book.of(change(catalog, scenario, patch));
     return { catalog, n, controls: rows, scenario, full, report, moment, problems, cost, ui };
   }
 
@@ -65,7 +66,7 @@ export async function run(door, locale) {
     },
     address: (example, label) => {
       const found = example.scenarios.find((row) => row.label === label);
-      return (found && write_address(found.scenario, defaults)) || '#';
+      return (found && write_address(found.scenario, usual(found.scenario))) || '#';
     },
   };
 
@@ -163,15 +164,16 @@ export async function run(door, locale) {
     render: queue,
     /** @param {import('./scenario.mjs').Patch} patch */
     change(patch) {
-      scenario = pare(defaults, apply(scenario, patch), within);
-      keep_address(write_address(scenario, defaults));
+      scenario = change(catalog, scenario, patch);
+      keep_address(write_address(scenario, usual(scenario)));
       queue(['scenario', 'panel']);
       void recount();
     },
     /** Reads the address again. */
     follow() {
       const read = read_address(location.hash, defaults);
-      const same = equal(pare(defaults, read.scenario), pare(defaults, scenario));
+      const pared = (/** @type {Scenario} */ given) => pare(usual(given), given);
+      const same = equal(pared(read.scenario), pared(scenario));
       if (same && read.problems.length === 0 && problems.length === 0) return;
       scenario = read.scenario;
       ui.held = null;

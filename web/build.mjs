@@ -30,7 +30,7 @@ const { controls } = await import('./controls.mjs');
 const { cost_of } = await import('./costs.mjs');
 const { numbers } = await import('./number.mjs');
 const { kLater, kPlaces } = await import('./page.mjs');
-const { apply, complete, kFirst, pare } = await import('./scenario.mjs');
+const { change, complete, kFirst } = await import('./scenario.mjs');
 const { fresh_ui } = await import('./view.mjs');
 
 const catalog = JSON.parse(core.catalog());
@@ -47,12 +47,7 @@ const view = {
   report,
   moment: null,
   problems: [],
-  cost: (patch) =>
-    cost_of(
-      core.estimate(
-        JSON.stringify(pare(catalog.defaults, apply(kFirst, patch), catalog.defaults_within)),
-      ),
-    ),
+  cost: (patch) => cost_of(core.estimate(JSON.stringify(change(catalog, kFirst, patch)))),
   ui: fresh_ui(),
 };
 const outside = { reports: () => ({}), address: () => '#' };

@@ -1,6 +1,8 @@
 // A scenario as the page keeps it: only what was chosen, in the contract's own keys. Nothing here knows what a key means.
 
 /** @typedef {import('./types.mjs').Scenario} Scenario */
+/** What of the catalogue says defaults.
+ * @typedef {Pick<import('./types.mjs').Catalog, 'defaults' | 'defaults_within' | 'training_defaults'>} Defaults */
 /** A change: dotted paths and their new values; undefined takes a key away.
  * @typedef {{[path: string]: unknown}} Patch */
 
@@ -76,6 +78,22 @@ export function pare(defaults, scenario, within = {}) {
     } else if (!equal(value ?? null, base)) kept[key] = value;
   }
   return kept;
+}
+
+/** The defaults of a scenario: those of `training` follow the trainer.
+ * @param {Defaults} catalog @param {Scenario} scenario @returns {Scenario} */
+export function defaults_of({ defaults, training_defaults }, scenario) {
+  const trainer = String(scenario.trainer ?? defaults.trainer);
+  return { ...defaults, training: training_defaults[trainer] ?? defaults.training };
+}
+
+/** The scenario after a change. What the change does not name stays as it is, also where another trainer has other
+ * defaults: one thing changes at a time.
+ * @param {Defaults} catalog @param {Scenario} scenario @param {Patch} patch @returns {Scenario} */
+export function change(catalog, scenario, patch) {
+  const { training } = complete(defaults_of(catalog, scenario), scenario);
+  const next = apply({ ...scenario, training }, patch);
+  return pare(defaults_of(catalog, next), next, catalog.defaults_within);
 }
 
 /** Equality of JSON values; the order of keys does not matter.

@@ -89,6 +89,7 @@
  * @property {Letter[]} letters
  * @property {{id: string, name: string, what: string}[]} parts
  * @property {Scenario} defaults
+ * @property {{[trainer: string]: Scenario}} training_defaults of `training`, by trainer
  * @property {Scenario} defaults_within of `peft` and `quantization`, where they are given
  * @property {{model_type: string, linears: string[], lora_targets: string[], embedding: string}[]} linears
  * @property {{path: string, min?: number, max?: number}[]} limits

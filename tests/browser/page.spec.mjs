@@ -23,7 +23,7 @@ test('a word opens its choices in place, and the page follows', async ({ ledger,
   const verdict = await page.locator('#verdict-sentence').innerText();
   await page.locator('.word[data-word=model]').click();
   await expect(page.getByRole('dialog', { name: 'Model' })).toBeVisible();
-  await page.getByRole('combobox').fill('qwen3 1.7');
+  await page.getByRole('combobox').fill('qwen3-1.7');
   await expect(page.getByRole('option')).toHaveCount(1);
   await page.keyboard.press('Enter');
   await expect(page.locator('.word[data-word=model]')).toHaveText('Qwen3-1.7B');
