@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 const folder = process.argv[2] ?? 'build/site';
 const kBudgets = { wasm: 120_000, page: 200_000 };
 // What is not yet within its budget may not grow beyond this either; docs/performance.md says what it is made of.
-const kCeilings = { wasm: 200_000, page: 275_000 };
+const kCeilings = { wasm: 205_000, page: 275_000 };
 // Not loaded by the page: the same page again as one file, and what other people's pages load instead.
 const apart = /^(memory-ledger|embed)/;
 const packed = /\.(woff2|png|ico)$/; // served as they are

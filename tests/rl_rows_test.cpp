@@ -132,7 +132,9 @@ TEST_CASE("the second step of the first measurement of trl's trainers has the me
     if (replayed == measured) ++equal;
     CHECK(simulation.replay.reserved_peak == row.at("reserved").get<std::uint64_t>());
     CHECK(simulation.replay.weights_bytes == row.at("after_init").get<std::uint64_t>());
-    for (const auto& [stretch, figures] : row.at("phases").items()) {
+    for (const auto& item : row.at("phases").items()) {
+      const std::string stretch = item.key();
+      const json& figures = item.value();
       const std::string phase = phase_of(stretch);
       if (phase != "generate" && phase != "backward") continue;
       CAPTURE(stretch);
