@@ -7,7 +7,7 @@ import { show } from './morph.mjs';
 import { numbers } from './number.mjs';
 import { kLater, kPlaces } from './page.mjs';
 import { shown_point } from './picture.mjs';
-import { change, complete, defaults_of, equal, kFirst, pare } from './scenario.mjs';
+import { change, complete, defaults_of, equal, is_object, kFirst, pare } from './scenario.mjs';
 import { fresh_ui } from './view.mjs';
 
 /** @typedef {import('./types.mjs').Scenario} Scenario */
@@ -48,7 +48,7 @@ export async function run(door, locale) {
   /** @returns {View} */
   function view() {
     if (!report) throw new Error('nothing has been counted yet');
-    const full = complete(usual(scenario), scenario, within);
+    const full = with_answers(complete(usual(scenario), scenario, within), report.scenario);
     const cost = (/** @type {import('./scenario.mjs').Patch} */ patch) =>
       book.of(change(catalog, scenario, patch));
     return { catalog, n, controls: rows, scenario, full, report, moment, problems, cost, ui };
@@ -184,6 +184,15 @@ export async function run(door, locale) {
   await recount(problems);
   listen(app);
   return app;
+}
+
+/** What the core made of what was not said: lengths of `rl` that follow from each other.
+ * @param {Scenario} full @param {Scenario} answered @returns {Scenario} */
+function with_answers(full, answered) {
+  const given = full.rl;
+  const made = answered.rl;
+  if (!is_object(given) || !is_object(made) || given.method !== made.method) return full;
+  return { ...full, rl: { ...made, ...given } };
 }
 
 // Longer ones are cut or refused by browsers and by what people paste addresses into.

@@ -19,6 +19,7 @@ const kTried = [
   ['length', 'half'],
   ['checkpointing', 'on'],
   ['outputs', 'false'],
+  ['liger', 'true'],
   ['attention', 'sdpa'],
   ['mask', 'false'],
   ['method', 'lora'],

@@ -1,5 +1,6 @@
 // Everything that can be changed: one row per control, grouped as people think. The sentence, the panel and the list of
 // single changes are all made from these rows. To add a control, add a row.
+import { loop_controls } from './loops.mjs';
 import { method_controls } from './method.mjs';
 import { optimizer_control } from './optimizers.mjs';
 import { get, is_object } from './scenario.mjs';
@@ -50,12 +51,6 @@ const kDtypes = /** @type {{[id: string]: string}} */ ({
   float16: 'float16 weights',
 });
 
-const kTrainers = /** @type {{[id: string]: string}} */ ({
-  torch: 'a plain PyTorch loop',
-  transformers: 'transformers’ Trainer',
-  trl: 'TRL’s SFTTrainer',
-});
-
 const kBatchStops = [
   1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256,
 ];
@@ -84,11 +79,6 @@ export function controls(catalog, n) {
     label: id,
     note: what,
     patch: { attn_implementation: id },
-  }));
-  const trainers = catalog.trainers.map((id) => ({
-    key: id,
-    label: kTrainers[id] ?? id,
-    patch: { trainer: id },
   }));
 
   return [
@@ -212,16 +202,7 @@ export function controls(catalog, n) {
       help: 'Zero does not clip.',
       key: number('training.max_grad_norm'),
     },
-    {
-      id: 'trainer',
-      group: 'trainer',
-      label: 'Loop',
-      paths: ['trainer'],
-      kind: 'choice',
-      options: trainers,
-      help: 'Who calls forward, backward and step.',
-      key: chosen('trainer', trainers),
-    },
+    ...loop_controls(catalog),
     {
       id: 'outputs',
       group: 'trainer',

@@ -86,6 +86,10 @@
  * @property {string[]} dtypes
  * @property {{id: string, what: string}[]} attn_implementations
  * @property {string[]} trainers
+ * @property {{id: string, what: string}[]} [rl_methods]
+ * @property {{id: string, what: string}[]} [loss_types]
+ * @property {{id: string, what: string}[]} [packing_strategies]
+ * @property {string[]} [liger_model_types] those that Liger has kernels for
  * @property {Letter[]} letters
  * @property {{id: string, name: string, what: string}[]} parts
  * @property {Scenario} defaults
