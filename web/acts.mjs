@@ -51,6 +51,12 @@ export function listen(app) {
     const stop = found(event, 'set');
     const set = stop && control(stop[1]);
     if (stop && set) return app.change({ [set.paths[0]]: Number(stop[0].dataset.value) });
+    const take = found(event, 'take');
+    if (take) {
+      const value = JSON.parse(take[0].dataset.value ?? 'null');
+      const whole = take[1] === 'card' ? { 'device.total_bytes': undefined } : {};
+      return app.change({ [take[1]]: value, ...whole });
+    }
     const part = found(event, 'part');
     const line = found(event, 'line');
     const change = found(event, 'change');
@@ -155,6 +161,10 @@ export function listen(app) {
     if (target instanceof HTMLSelectElement) {
       const row = control(target.dataset.select ?? null);
       if (row) choose(row, target.value);
+      if (target.dataset.letter !== undefined) {
+        ui.letter = target.value;
+        app.render();
+      }
       const unit = target.dataset.unit;
       if (unit !== undefined) {
         ui.units = { ...ui.units, [unit]: target.value === 'GB' ? 'GB' : 'GiB' };

@@ -31,7 +31,7 @@ export async function run(door, locale) {
   const rows = controls(catalog, n);
   const ui = fresh_ui();
   const ask = (/** @type {Scenario} */ scenario) => door.estimate(JSON.stringify(scenario));
-  const book = cost_book(ask, () => queue(['scenario', 'panel', 'ladder']));
+  const book = cost_book(ask, () => queue(['scenario', 'panel', 'ladder', 'sweep']));
 
   /** @param {Scenario} scenario @returns {Promise<Report | {problems: Problem[]}>} */
   const estimate = async (scenario) => JSON.parse(await ask(scenario));

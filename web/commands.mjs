@@ -1,5 +1,6 @@
 // The page's buttons that are no choices: show, open all, copy, jump.
 import { csv, json, markdown, timeline_csv } from './copy.mjs';
+import { sweep_csv } from './sweep.mjs';
 
 /** @typedef {import('./app.mjs').App} App */
 
@@ -30,6 +31,7 @@ export function do_act(app, act, button) {
     csv,
     json,
     timeline: timeline_csv,
+    sweep: sweep_csv,
     address: () => location.href,
   });
   if (act === 'peak') Object.assign(ui, { held: null, hover: null });

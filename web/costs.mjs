@@ -12,6 +12,8 @@ export function cost_of(text) {
     peak: report.peak.allocated_bytes,
     parts: Object.fromEntries(report.parts.map(({ id, bytes }) => [id, bytes])),
     fits: report.verdict?.fits ?? null,
+    reserved: report.peak.reserved_bytes,
+    when: `${report.peak.step} ${report.peak.phase}`,
   };
 }
 

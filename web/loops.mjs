@@ -1,5 +1,6 @@
 // The loop that trains, and what only some loops can be told: packing and losses of SFTTrainer, trainers by preference
 // and reward, Liger's kernels.
+import { model_type_of } from './method.mjs';
 import { get, is_object } from './scenario.mjs';
 
 /** @typedef {import('./types.mjs').Catalog} Catalog */
@@ -46,6 +47,7 @@ export function loop_controls(catalog) {
     // What is not given follows from the rest; the report says what it became.
     key: (full) => String(get(full, `rl.${name}`) ?? ''),
   });
+  const has_kernels = catalog.liger_model_types ?? [];
   const plain = catalog.trainers.map((id) => ({
     key: id,
     label: kLoops[id] ?? id,
@@ -84,7 +86,9 @@ export function loop_controls(catalog) {
       label: 'Liger’s kernels',
       paths: ['training.use_liger_kernel', 'training.liger_kernel_config'],
       kind: 'switch',
-      when: (full) => method_of(full) === '',
+      when: (full) =>
+        get(full, 'training.use_liger_kernel') === true ||
+        (method_of(full) === '' && has_kernels.includes(String(model_type_of(catalog, full)))),
       help: 'Fused norms, rotary embedding, gated layers and loss; the loss then keeps no logits.',
       options: [
         {

@@ -26,12 +26,16 @@ function compute_dtype(catalog, full) {
   return Number(capability ?? 8) < 8 ? 'float16' : 'bfloat16';
 }
 
-/** The linears of the model and those that peft adapts where nothing is said. @param {Catalog} catalog @param {Scenario} full */
-function linears_of(catalog, full) {
-  const { model } = full;
-  const type = is_object(model)
+/** The model's type, or undefined where it is not known. @param {Catalog} catalog @param {Scenario} full */
+export function model_type_of(catalog, { model }) {
+  return is_object(model)
     ? (is_object(model.text_config) ? model.text_config : model).model_type
     : catalog.models.find(({ id }) => id === model)?.model_type;
+}
+
+/** The linears of the model and those that peft adapts where nothing is said. @param {Catalog} catalog @param {Scenario} full */
+function linears_of(catalog, full) {
+  const type = model_type_of(catalog, full);
   return (
     catalog.linears.find(({ model_type }) => model_type === type) ?? {
       linears: [],

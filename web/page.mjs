@@ -9,6 +9,7 @@ import { phase_table } from './phases.mjs';
 import { picture } from './picture.mjs';
 import { problem_list } from './problems.mjs';
 import { say } from './say.mjs';
+import { sweep } from './sweep.mjs';
 import { verdict } from './verdict.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
@@ -27,12 +28,13 @@ export const kPlaces = {
   picture: (view) => [picture(view)],
   phases: (view) => [phase_table(view)],
   ladder: (view) => [ladder(view)],
+  sweep: (view) => [sweep(view)],
   ledger: (view) => [ledger(view)],
   panel: (view) => [panel(view)],
   examples: (view, { reports, address }) => [examples(view, reports, address)],
   assumptions: (view) => [assumptions(view)],
 };
-export const kLater = ['panel'];
+export const kLater = ['panel', 'sweep'];
 
 /** @param {View} view */
 function assumptions({ report }) {

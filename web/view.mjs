@@ -14,11 +14,14 @@
  * @property {string[]} lines keys of the lines whose working is open
  * @property {boolean} exact the ledger shows bytes instead of GiB and GB
  * @property {string | null} example id of the worked example that is open
+ * @property {string} letter id of what the sweep varies
  * @property {{[key: string]: {peak: number, why: string}}} ladder what was shown last, by change, while it is found out anew
  */
 
-/** What one change would need: its peak and the parts of it, in bytes, or null where it cannot be estimated.
- * @typedef {{peak: number, parts: {[id: string]: number}, fits: 'yes' | 'close' | 'no' | null} | null} Cost */
+/** What one change would need: its peak, the parts of it and what is reserved, in bytes, and the step and phase of the
+ * peak; or null where it cannot be estimated.
+ * @typedef {{peak: number, parts: {[id: string]: number}, fits: 'yes' | 'close' | 'no' | null, reserved: number,
+ *   when: string} | null} Cost */
 
 /**
  * @typedef {object} View
@@ -48,5 +51,6 @@ export const fresh_ui = () => ({
   lines: [],
   exact: false,
   example: null,
+  letter: 'batch',
   ladder: {},
 });
