@@ -4,6 +4,7 @@ import { matching } from './choices.mjs';
 import { patch_of, step } from './choose.mjs';
 import { changes } from './changes.mjs';
 import { do_act, found, go } from './commands.mjs';
+import { drop } from './drop.mjs';
 import { cursor_acts } from './cursor.mjs';
 import { kGB, kGiB } from './number.mjs';
 import { get } from './scenario.mjs';
@@ -173,6 +174,7 @@ export function listen(app) {
         app.render();
       }
     } else if (target instanceof HTMLInputElement) {
+      if (target.dataset.snapshot !== undefined) return void drop(app, target.files?.[0]);
       const { number, size, switch: on, tick, name } = target.dataset;
       const row = control(number ?? on ?? tick ?? null);
       if (row?.items && name !== undefined) {

@@ -8,6 +8,7 @@ import { panel } from './panel.mjs';
 import { phase_table } from './phases.mjs';
 import { picture } from './picture.mjs';
 import { problem_list } from './problems.mjs';
+import { recorded } from './recorded.mjs';
 import { say } from './say.mjs';
 import { sweep } from './sweep.mjs';
 import { verdict } from './verdict.mjs';
@@ -29,12 +30,13 @@ export const kPlaces = {
   phases: (view) => [phase_table(view)],
   ladder: (view) => [ladder(view)],
   sweep: (view) => [sweep(view)],
+  recorded: (view) => [recorded(view)],
   ledger: (view) => [ledger(view)],
   panel: (view) => [panel(view)],
   examples: (view, { reports, address }) => [examples(view, reports, address)],
   assumptions: (view) => [assumptions(view)],
 };
-export const kLater = ['panel', 'sweep'];
+export const kLater = ['panel', 'sweep', 'recorded'];
 
 /** @param {View} view */
 function assumptions({ report }) {

@@ -15,6 +15,7 @@
  * @property {boolean} exact the ledger shows bytes instead of GiB and GB
  * @property {string | null} example id of the worked example that is open
  * @property {string} letter id of what the sweep varies
+ * @property {import('./recorded.mjs').Dropped | null} dropped a recorded run
  * @property {{[key: string]: {peak: number, why: string}}} ladder what was shown last, by change, while it is found out anew
  */
 
@@ -52,5 +53,6 @@ export const fresh_ui = () => ({
   exact: false,
   example: null,
   letter: 'batch',
+  dropped: null,
   ladder: {},
 });
