@@ -31,6 +31,18 @@ const free = 'training.padding_free';
 /** What is gone once another loop is chosen: only trl has it, and its trainers by reward do not pack. */
 const kNotPacked = { [packed]: false, [strategy]: undefined, [free]: false };
 
+// num_generations of GRPOConfig, and its per_device_train_batch_size.
+const kAnswers = 8;
+
+/** Answers to a prompt are generated together: where they do not fill whole groups, trl's own micro-batch does.
+ * @param {Scenario} full @returns {Patch} */
+function whole_groups(full) {
+  const sequences =
+    Number(get(full, 'training.per_device_train_batch_size')) *
+    Number(get(full, 'training.gradient_accumulation_steps'));
+  return sequences % kAnswers === 0 ? {} : { 'training.per_device_train_batch_size': kAnswers };
+}
+
 /** @param {Catalog} catalog @returns {Control[]} */
 export function loop_controls(catalog) {
   /** @param {string} id @param {string} name @param {string} label @param {string} help @param {string[]} methods
@@ -61,6 +73,7 @@ export function loop_controls(catalog) {
     label: kLoops[id] ?? id,
     note: what,
     patch: (/** @type {Scenario} */ full) => ({
+      ...(id === 'grpo' ? whole_groups(full) : {}),
       trainer: 'trl',
       rl: method_of(full) === id ? full.rl : { method: id },
       'training.loss_type': undefined,

@@ -128,33 +128,70 @@ const pick = (text, path, value) =>
 // --- The peak by one letter ---
 
 /** @param {View} view @param {Letter} letter */
-export function points(view, { path, stops }) {
-  const now = value_of(view, path);
+export function points(view, { id, path, stops }) {
+  // What is not said is the model's own.
+  const now = value_of(view, path) || view.report.model.letters[id];
   const values = stops.includes(now) || !Number.isFinite(now) ? stops : [...stops, now];
   return values
     .sort((a, b) => a - b)
     .map((value) => ({ value, now: value === now, cost: view.cost({ [path]: value }) }));
 }
 
+/** Those that are drawn: all that the card could hold twice over, and the first beyond.
+ * @template {{cost: NonNullable<import('./view.mjs').Cost>}} T @param {T[]} known @param {number | null} usable bytes
+ * @returns {T[]} */
+export function near(known, usable) {
+  if (usable === null) return known;
+  const beyond = known.findIndex(({ cost }) => cost.peak > 2 * usable);
+  return beyond < 0 ? known : known.slice(0, Math.max(beyond + 1, 3));
+}
+
 /** @param {View} view @param {Letter} letter */
 function curve(view, letter) {
-  const { n, report, catalog } = view;
+  const { n, report } = view;
   const all = points(view, letter);
   const done = all.filter(({ cost }) => cost !== undefined).length;
   const known = all.flatMap(({ value, now, cost }) => (cost ? [{ value, now, cost }] : []));
+  const drawn = near(known, report.verdict?.usable_bytes ?? null);
+  return h(
+    'div',
+    { 'data-key': `curve ${letter.id}` },
+    h(
+      'p',
+      { class: 'dim', role: 'status' },
+      done < all.length ? `${n.count(done)} of ${n.count(all.length)} counted…` : '',
+    ),
+    drawn.length > 0 && bars(view, letter, drawn),
+    drawn.length > 0 &&
+      h(
+        'details',
+        { class: 'figures', 'data-key': 'figures' },
+        h('summary', {}, 'The same figures as a table'),
+        table(view, letter, known),
+        h(
+          'p',
+          {},
+          h('button', { type: 'button', class: 'link', 'data-act': 'sweep' }, 'Copy as CSV'),
+        ),
+      ),
+    known.length === 0 &&
+      done === all.length &&
+      h('p', { class: 'dim' }, `The ${letter.name} of this model cannot be varied here.`),
+  );
+}
+
+/** @typedef {{value: number, now: boolean, cost: NonNullable<import('./view.mjs').Cost>}} Point */
+
+/** The parts stacked at every stop, and the card's line. Places are shares of the whole, so that text keeps its size.
+ * @param {View} view @param {Letter} letter @param {Point[]} drawn */
+function bars(view, letter, drawn) {
+  const { n, report, catalog } = view;
   const usable = report.verdict?.usable_bytes ?? null;
-  // Bars far above the card would flatten those that matter.
-  const top =
-    1.08 *
-    Math.max(
-      usable ?? 0,
-      ...known.map(({ cost }) => Math.min(cost.peak, (usable ?? cost.peak) * 2.5)),
-    );
+  const top = 1.1 * Math.max(usable ?? 0, ...drawn.map(({ cost }) => cost.peak));
+  const share = (/** @type {number} */ bytes) => Number(((100 * bytes) / top).toFixed(3));
+  const wide = 100 / drawn.length;
   const order = catalog.parts.map(({ id }) => id);
-  const share = (/** @type {number} */ bytes) =>
-    `${Number((100 * Math.min(1, bytes / top)).toFixed(3))}%`;
-  const wide = 100 / Math.max(1, known.length);
-  const bars = known.flatMap(({ cost, value }, i) => {
+  const stacks = drawn.flatMap(({ cost, value }, i) => {
     let below = 0;
     return order
       .filter((id) => cost.parts[id] > 0)
@@ -164,101 +201,85 @@ function curve(view, letter) {
         return svg('rect', {
           class: `fill ${id}`,
           'data-key': `${value} ${id}`,
-          x: `${i * wide + 0.08 * wide}%`,
-          width: `${0.84 * wide}%`,
-          y: `${100 - parseFloat(share(below))}%`,
-          height: `${parseFloat(share(below)) - parseFloat(share(from))}%`,
+          x: `${(i + 0.1) * wide}%`,
+          width: `${0.8 * wide}%`,
+          y: `${100 - share(below)}%`,
+          height: `${share(below) - share(from)}%`,
         });
       });
   });
-  const said = known.map(({ value, cost }) => `${n.count(value)}: ${n.gib(cost.peak)} GiB`);
+  const line = usable === null ? null : `${100 - share(usable)}%`;
+  const said = drawn.map(({ value, cost }) => `${n.count(value)}: ${n.gib(cost.peak)} GiB`);
   return h(
-    'div',
-    { 'data-key': `curve ${letter.id}` },
-    h(
-      'p',
-      { class: 'dim', role: 'status' },
-      done < all.length ? `${n.count(done)} of ${n.count(all.length)} counted…` : '',
-    ),
-    known.length > 0 &&
-      h(
-        'div',
-        { class: 'bars' },
+    'figure',
+    { class: 'bars', 'data-key': 'bars' },
+    svg(
+      'svg',
+      { width: '100%', height: '100%', role: 'img', 'aria-labelledby': 'bars-text' },
+      svg('title', { id: 'bars-text' }, `The peak by ${letter.name}: ${said.join(', ')}.`),
+      svg('g', { 'data-key': 'bars' }, ...stacks),
+      line &&
+        svg('line', { class: 'limit', x1: 0, x2: '100%', y1: line, y2: line, 'data-key': 'limit' }),
+      line &&
         svg(
-          'svg',
-          { width: '100%', height: '100%', role: 'img', 'aria-labelledby': 'bars-text' },
-          svg('title', { id: 'bars-text' }, `The peak by ${letter.name}: ${said.join(', ')}.`),
-          svg('g', { 'data-key': 'bars' }, ...bars),
-          usable !== null &&
-            svg('line', {
-              class: 'limit',
-              x1: 0,
-              x2: '100%',
-              y1: `${100 - parseFloat(share(usable))}%`,
-              y2: `${100 - parseFloat(share(usable))}%`,
-              'data-key': 'limit',
-            }),
+          'text',
+          { class: 'said limit-name', x: 0, y: line, dy: -5, 'data-key': 'name' },
+          `${report.verdict?.card ?? 'usable'}: ${n.gib(usable ?? 0)} GiB`,
         ),
-      ),
-    known.length > 0 &&
-      h(
-        'div',
-        {
-          class: 'scroll',
-          tabindex: 0,
-          role: 'region',
-          'aria-label': `The peak by ${letter.name}`,
-        },
-        h(
-          'table',
-          { class: 'phases' },
-          h(
-            'thead',
-            {},
-            h(
-              'tr',
-              {},
-              h('th', { scope: 'col' }, letter.name),
-              h('th', { scope: 'col' }, 'peak'),
-              h('th', { scope: 'col' }, 'reserved'),
-              h('th', { scope: 'col' }, 'at its worst in'),
-              usable !== null && h('th', { scope: 'col' }, 'fits'),
-            ),
-          ),
-          h(
-            'tbody',
-            {},
-            ...known.map(({ value, now, cost }, i) =>
-              h(
-                'tr',
-                { 'data-key': `${value}`, 'aria-current': now ? 'true' : null },
-                h('th', { scope: 'row' }, pick(n.count(value), letter.path, value)),
-                h('td', {}, size(n, cost.peak)),
-                h('td', {}, size(n, cost.reserved)),
-                h(
-                  'td',
-                  { class: i > 0 && known[i - 1].cost.when !== cost.when ? 'moved' : null },
-                  moment(cost.when),
-                ),
-                usable !== null && h('td', {}, cost.fits ?? ''),
-              ),
-            ),
-          ),
-        ),
-      ),
-    known.length > 0 &&
-      h(
-        'p',
-        {},
+    ),
+    h(
+      'div',
+      { class: 'stops' },
+      ...drawn.map(({ value, now, cost }) =>
         h(
           'button',
-          { type: 'button', class: 'link', 'data-act': 'sweep', 'data-key': 'csv' },
-          'Copy as CSV',
+          {
+            type: 'button',
+            class: 'link',
+            'data-key': `${value}`,
+            'data-take': letter.path,
+            'data-value': JSON.stringify(value),
+            'aria-current': now ? 'true' : null,
+            title: `${n.exact(cost.peak)}; ${moment(cost.when)}`,
+          },
+          n.count(value),
         ),
       ),
-    known.length === 0 &&
-      done === all.length &&
-      h('p', { class: 'dim' }, `The ${letter.name} of this model cannot be varied here.`),
+    ),
+  );
+}
+
+/** @param {View} view @param {Letter} letter @param {Point[]} known */
+function table({ n, report }, letter, known) {
+  const judged = report.verdict !== null;
+  const heads = [letter.name, 'peak', 'reserved', 'at its worst in', ...(judged ? ['fits'] : [])];
+  return h(
+    'div',
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `The peak by ${letter.name}` },
+    h(
+      'table',
+      { class: 'phases' },
+      h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
+      h(
+        'tbody',
+        {},
+        ...known.map(({ value, now, cost }, i) =>
+          h(
+            'tr',
+            { 'data-key': `${value}`, 'aria-current': now ? 'true' : null },
+            h('th', { scope: 'row' }, pick(n.count(value), letter.path, value)),
+            h('td', {}, size(n, cost.peak)),
+            h('td', {}, size(n, cost.reserved)),
+            h(
+              'td',
+              { class: i > 0 && known[i - 1].cost.when !== cost.when ? 'moved' : null },
+              moment(cost.when),
+            ),
+            judged && h('td', {}, cost.fits ?? ''),
+          ),
+        ),
+      ),
+    ),
   );
 }
 
