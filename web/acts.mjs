@@ -5,6 +5,7 @@ import { patch_of, step } from './choose.mjs';
 import { changes } from './changes.mjs';
 import { do_act, found, go } from './commands.mjs';
 import { drop } from './drop.mjs';
+import { questions } from './asked.mjs';
 import { cursor_acts } from './cursor.mjs';
 import { kGB, kGiB } from './number.mjs';
 import { get } from './scenario.mjs';
@@ -15,6 +16,7 @@ import { get } from './scenario.mjs';
 /** @param {App} app */
 export function listen(app) {
   const { ui } = app;
+  const asked = questions(app);
   const control = (/** @type {string | null} */ id) =>
     app.view().controls.find((row) => row.id === id);
 
@@ -58,6 +60,8 @@ export function listen(app) {
       const whole = take[1] === 'card' ? { 'device.total_bytes': undefined } : {};
       return app.change({ [take[1]]: value, ...whole });
     }
+    const cure = found(event, 'cure');
+    if (cure) return asked.cure(Number(cure[1]));
     const part = found(event, 'part');
     const line = found(event, 'line');
     const change = found(event, 'change');
@@ -138,8 +142,11 @@ export function listen(app) {
     const target = event.target;
     if (target instanceof HTMLTextAreaElement && target.dataset.paste !== undefined)
       return paste(target.value);
+    if (target instanceof HTMLTextAreaElement && target.dataset.message !== undefined)
+      return asked.message(target.value);
     if (!(target instanceof HTMLInputElement)) return;
-    const { search, slide, number } = target.dataset;
+    const { search, slide, number, measured } = target.dataset;
+    if (measured !== undefined) return asked.measured(measured, target.value);
     if (search !== undefined) {
       Object.assign(ui, { query: target.value, active: null });
       if (target.value !== '')
@@ -217,6 +224,7 @@ export function listen(app) {
   document.addEventListener('toggle', () => app.render(), true);
   addEventListener('hashchange', () => app.follow());
   addEventListener('resize', () => ui.open !== null && app.render());
+  app.on_take = () => asked.again();
   cursor_acts(app);
 }
 

@@ -24,13 +24,13 @@ const kBuiltFor = /^en(-(US|GB|CA|AU|NZ|IE))?$/;
  * @param {import('./door.mjs').Door} door @param {string} locale */
 export async function run(door, locale) {
   /** @type {import('./types.mjs').Catalog} */
-  const catalog = JSON.parse(await door.catalog());
+  const catalog = JSON.parse(await door('catalog'));
   const { defaults, defaults_within: within } = catalog;
   const usual = (/** @type {Scenario} */ scenario) => defaults_of(catalog, scenario);
   const n = numbers(locale);
   const rows = controls(catalog, n);
   const ui = fresh_ui();
-  const ask = (/** @type {Scenario} */ scenario) => door.estimate(JSON.stringify(scenario));
+  const ask = (/** @type {Scenario} */ scenario) => door('estimate', JSON.stringify(scenario));
   const book = cost_book(ask, () => queue(['scenario', 'panel', 'ladder', 'sweep']));
 
   /** @param {Scenario} scenario @returns {Promise<Report | {problems: Problem[]}>} */
@@ -160,14 +160,23 @@ export async function run(door, locale) {
 
   const app = {
     ui,
+    /** Called once another scenario has been taken. @type {() => void} */
+    on_take: () => {},
     view,
     render: queue,
     /** @param {import('./scenario.mjs').Patch} patch */
     change(patch) {
-      scenario = change(catalog, scenario, patch);
+      app.take(change(catalog, scenario, patch));
+    },
+    /** Asks the core. */
+    ask: door,
+    /** Takes another scenario. @param {Scenario} next */
+    take(next) {
+      scenario = pare(usual(next), next, within);
       keep_address(write_address(scenario, usual(scenario)));
       queue(['scenario', 'panel']);
       void recount();
+      app.on_take();
     },
     /** Reads the address again. */
     follow() {

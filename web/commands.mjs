@@ -16,8 +16,10 @@ export function go(event) {
   if (jump) {
     event.preventDefault();
     const place = document.getElementById(jump[1]);
+    if (place instanceof HTMLDetailsElement) place.open = true;
     place?.scrollIntoView();
-    if (place instanceof HTMLElement) place.focus({ preventScroll: true });
+    const inside = place instanceof HTMLDetailsElement ? place.querySelector('summary') : place;
+    if (inside instanceof HTMLElement) inside.focus({ preventScroll: true });
   } else if (event.target instanceof Element && event.target.closest('a[href^="#"]')) {
     scrollTo({ top: 0 });
   }

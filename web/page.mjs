@@ -5,6 +5,7 @@ import { h } from './dom.mjs';
 import { examples } from './examples.mjs';
 import { ledger } from './book.mjs';
 import { panel } from './panel.mjs';
+import { measured, message } from './message.mjs';
 import { phase_table } from './phases.mjs';
 import { picture } from './picture.mjs';
 import { problem_list } from './problems.mjs';
@@ -30,13 +31,15 @@ export const kPlaces = {
   phases: (view) => [phase_table(view)],
   ladder: (view) => [ladder(view)],
   sweep: (view) => [sweep(view)],
+  message: (view) => [message(view)],
+  measured: (view) => [measured(view)],
   recorded: (view) => [recorded(view)],
   ledger: (view) => [ledger(view)],
   panel: (view) => [panel(view)],
   examples: (view, { reports, address }) => [examples(view, reports, address)],
   assumptions: (view) => [assumptions(view)],
 };
-export const kLater = ['panel', 'sweep', 'recorded'];
+export const kLater = ['panel', 'sweep', 'message', 'measured', 'recorded'];
 
 /** @param {View} view */
 function assumptions({ report }) {

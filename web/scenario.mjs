@@ -96,6 +96,18 @@ export function change(catalog, scenario, patch) {
   return pare(defaults_of(catalog, next), next, catalog.defaults_within);
 }
 
+/** A patch of whole objects merged into another (RFC 7396): null takes a key away.
+ * @param {Scenario} scenario @param {Scenario} patch @returns {Scenario} */
+export function merged(scenario, patch) {
+  const next = { ...scenario };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete next[key];
+    else if (is_object(value)) next[key] = merged(is_object(next[key]) ? next[key] : {}, value);
+    else next[key] = value;
+  }
+  return next;
+}
+
 /** Equality of JSON values; the order of keys does not matter.
  * @param {unknown} a @param {unknown} b @returns {boolean} */
 export function equal(a, b) {

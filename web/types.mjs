@@ -100,7 +100,39 @@
  * @property {Example[]} examples
  */
 
+/** A size as it was printed: the bytes that it may have been. @typedef {{value: number, low: number, high: number}} Printed */
+
+/**
+ * What an out-of-memory message says; docs/contract.md.
+ * @typedef {object} Explanation
+ * @property {boolean} known
+ * @property {'error' | 'warning' | 'log' | 'unknown'} severity
+ * @property {string} sentence
+ * @property {{id: string, name: string, versions: string | null, units: string, source: string} | null} producer
+ * @property {{id: string, what: string, printed: string, recognised: boolean, value: number, unit: string,
+ *   bytes: Printed | null, message: number | null}[]} numbers
+ * @property {{low: number, high: number, identifies: boolean, why: string} | null} request
+ * @property {{id: string, what: string, why: string, arithmetic: string[], notes: {id: string, sentence: string}[]}} diagnosis
+ * @property {{kind: string, found: string, what: string, where: string, symbols: string, figures: string, mathml: string,
+ *   bytes: number, count: number, moment: string, step: number, fails_there: boolean, why: string, scenario: number}[]} candidates
+ * @property {{model: string, recognised: boolean, replayed: boolean, scenario: Scenario}[]} scenarios
+ * @property {{id: string, sentence: string, of_tensor: boolean, patch: Scenario | null}[]} changes
+ * @property {Problem[]} problems
+ */
+
+/**
+ * Measured memory beside the estimate; docs/contract.md.
+ * @typedef {object} Comparison
+ * @property {{id: string, what: string, estimate: Range, measured: Printed | null, difference: Range | null,
+ *   agrees: boolean | null, explains: {id: string, sentence: string, bytes: Range}[]}[]} tiers
+ * @property {{total_bytes: Range, used_bytes: Range, left_bytes: Range, measured: boolean} | null} room
+ * @property {{id: string, value: number, patch: Scenario, allocated_bytes: number, reserved_bytes: number, adds_bytes: number,
+ *   fits: string, why: string}[]} one_up
+ * @property {Problem[]} problems
+ */
+
 /** What the page asks of the core: text in, text out.
- * @typedef {{estimate: (text: string) => string, catalog: () => string}} Core */
+ * @typedef {{estimate: (text: string) => string, catalog: () => string,
+ *   explain: (text: string, scenario: string) => string, compare: (text: string) => string}} Core */
 
 export {};

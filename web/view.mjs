@@ -16,6 +16,8 @@
  * @property {string | null} example id of the worked example that is open
  * @property {string} letter id of what the sweep varies
  * @property {import('./recorded.mjs').Dropped | null} dropped a recorded run
+ * @property {{text: string, answer: import('./types.mjs').Explanation | null}} message a pasted one, and what it says
+ * @property {{given: {[id: string]: string}, answer: import('./types.mjs').Comparison | null}} measured
  * @property {{[key: string]: {peak: number, why: string}}} ladder what was shown last, by change, while it is found out anew
  */
 
@@ -54,5 +56,7 @@ export const fresh_ui = () => ({
   example: null,
   letter: 'batch',
   dropped: null,
+  message: { text: '', answer: null },
+  measured: { given: {}, answer: null },
   ladder: {},
 });

@@ -1,5 +1,6 @@
 // The core in a thread of its own: first its bytes, then one question at a time, in the order in which they come.
 import { CannotStart, load_factory, start } from './core.mjs';
+import { answer } from './door.mjs';
 
 const factory = load_factory();
 /** @type {Promise<import('./types.mjs').Core> | null} */
@@ -11,10 +12,10 @@ addEventListener('message', async ({ data }) => {
     core.then(() => postMessage({ ready: true }), refuse);
     return;
   }
-  const { id, what, text } = data;
+  const { id, what, texts } = data;
   try {
     const known = await core;
-    postMessage({ id, text: what === 'catalog' ? known?.catalog() : known?.estimate(text) });
+    if (known) postMessage({ id, text: answer(known, what, texts) });
   } catch (error) {
     postMessage({ id, error: String(error) });
   }
