@@ -13,8 +13,9 @@ import { get } from './scenario.mjs';
 /** @typedef {import('./app.mjs').App} App */
 /** @typedef {import('./controls.mjs').Control} Control */
 
-/** @param {App} app */
-export function listen(app) {
+/** @param {App} app @param {Document | ShadowRoot} root */
+export function listen(app, root) {
+  const on = /** @type {Document['addEventListener']} */ (root.addEventListener.bind(root));
   const { ui } = app;
   const asked = questions(app);
   const control = (/** @type {string | null} */ id) =>
@@ -24,11 +25,11 @@ export function listen(app) {
   const open = (id) => {
     Object.assign(ui, { open: id, query: '', active: null, paste_problem: null });
     app.render();
-    requestAnimationFrame(() => requestAnimationFrame(focus_choices));
+    requestAnimationFrame(() => requestAnimationFrame(() => focus_choices(root)));
   };
   const close = (/** @type {boolean} */ back) => {
     if (ui.open === null) return;
-    const word = document.querySelector(`.word[data-word="${ui.open}"]`);
+    const word = root.querySelector(`.word[data-word="${ui.open}"]`);
     ui.open = null;
     app.render();
     if (back && word instanceof HTMLElement) word.focus();
@@ -42,7 +43,7 @@ export function listen(app) {
   const flip = (list, item) =>
     list.includes(item) ? list.filter((one) => one !== item) : [...list, item];
 
-  document.addEventListener('click', (event) => {
+  on('click', (event) => {
     const word = found(event, 'word');
     if (word) return ui.open === word[1] ? close(true) : open(word[1]);
     const option = found(event, 'option');
@@ -73,21 +74,21 @@ export function listen(app) {
     else if (change) {
       const patch = changes(app.view()).find(({ key }) => key === change[1])?.patch;
       if (patch) app.change(patch);
-    } else if (act) do_act(app, act[1], act[0]);
-    else return go(event);
+    } else if (act) do_act(app, act[1], act[0], root);
+    else return go(event, root);
     app.render();
   });
 
-  document.addEventListener('pointerdown', (event) => {
-    const inside = event.target instanceof Element && event.target.closest('#pop, [data-word]');
-    if (!inside) close(false);
-  });
-  document.addEventListener('focusin', (event) => {
-    const inside = event.target instanceof Element && event.target.closest('#pop, [data-word]');
-    if (!inside) close(false);
-  });
+  // Outside of an element's shadow too: hence the whole document, and the path into it.
+  for (const kind of ['pointerdown', 'focusin']) {
+    document.addEventListener(kind, (event) => {
+      const [target] = event.composedPath();
+      const inside = target instanceof Element && target.closest('#pop, [data-word]');
+      if (!inside || target.getRootNode() !== root) close(false);
+    });
+  }
 
-  document.addEventListener('keydown', (event) => {
+  on('keydown', (event) => {
     if (event.key === 'Escape' && ui.open !== null) {
       event.preventDefault();
       return close(true);
@@ -127,7 +128,7 @@ export function listen(app) {
       app.render();
       requestAnimationFrame(() =>
         requestAnimationFrame(() =>
-          document.querySelector('.option.active')?.scrollIntoView({ block: 'nearest' }),
+          root.querySelector('.option.active')?.scrollIntoView({ block: 'nearest' }),
         ),
       );
     } else if (event.key === 'Enter' || (event.key === ' ' && !search)) {
@@ -138,7 +139,7 @@ export function listen(app) {
     event.preventDefault();
   }
 
-  document.addEventListener('input', (event) => {
+  on('input', (event) => {
     const target = event.target;
     if (target instanceof HTMLTextAreaElement && target.dataset.paste !== undefined)
       return paste(target.value);
@@ -164,7 +165,7 @@ export function listen(app) {
     }
   });
 
-  document.addEventListener('change', (event) => {
+  on('change', (event) => {
     const target = event.target;
     if (target instanceof HTMLSelectElement) {
       const row = control(target.dataset.select ?? null);
@@ -221,19 +222,16 @@ export function listen(app) {
     app.render();
   }
 
-  document.addEventListener('toggle', () => app.render(), true);
+  on('toggle', () => app.render(), true);
   addEventListener('hashchange', () => app.follow());
   addEventListener('resize', () => ui.open !== null && app.render());
   app.on_take = () => asked.again();
-  cursor_acts(app);
+  cursor_acts(app, root);
 }
 
-function focus_choices() {
-  const first = document.querySelector(
-    '#pop [data-search], #pop [data-list], #pop input, #pop select',
-  );
+/** @param {Document | ShadowRoot} root */
+function focus_choices(root) {
+  const first = root.querySelector('#pop [data-search], #pop [data-list], #pop input, #pop select');
   if (first instanceof HTMLElement) first.focus();
-  document
-    .querySelector('#pop .option[aria-selected="true"]')
-    ?.scrollIntoView({ block: 'nearest' });
+  root.querySelector('#pop .option[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
 }

@@ -1,6 +1,6 @@
 // The page's state and its one loop: a change gives a scenario, the scenario a report, the report a page.
 import { listen } from './acts.mjs';
-import { read_address, write_address } from './address.mjs';
+import { write_address } from './address.mjs';
 import { controls } from './controls.mjs';
 import { cost_book } from './costs.mjs';
 import { show } from './morph.mjs';
@@ -20,12 +20,22 @@ import { fresh_ui } from './view.mjs';
 // Locales that write numbers as the build does.
 const kBuiltFor = /^en(-(US|GB|CA|AU|NZ|IE))?$/;
 
-/** Brings the page to life.
- * @param {import('./door.mjs').Door} door @param {string} locale */
-export async function run(door, locale) {
+/** Where an app lives and where its scenario comes from: the page with its address, or an element with its attributes.
+ * @typedef {object} Home
+ * @property {Document | ShadowRoot} root holds the places of page.mjs, by id
+ * @property {Element} body bears the class stale
+ * @property {(catalog: import('./types.mjs').Catalog) => {scenario: Scenario, problems: Problem[]}} read
+ * @property {(scenario: Scenario, usual: Scenario) => void} keep
+ * @property {(report: Report | null, problems: Problem[]) => void} [told] after every answer
+ * @property {boolean} [built] the first visit's views are already there */
+
+/** Brings the page, or an element, to life.
+ * @param {import('./door.mjs').Door} door @param {string} locale @param {Home} home */
+export async function run(door, locale, home) {
+  const { root } = home;
   /** @type {import('./types.mjs').Catalog} */
   const catalog = JSON.parse(await door('catalog'));
-  const { defaults, defaults_within: within } = catalog;
+  const { defaults_within: within } = catalog;
   const usual = (/** @type {Scenario} */ scenario) => defaults_of(catalog, scenario);
   const n = numbers(locale);
   const rows = controls(catalog, n);
@@ -36,9 +46,9 @@ export async function run(door, locale) {
   /** @param {Scenario} scenario @returns {Promise<Report | {problems: Problem[]}>} */
   const estimate = async (scenario) => JSON.parse(await ask(scenario));
 
-  let { scenario, problems } = read_address(location.hash, defaults);
+  let { scenario, problems } = home.read(catalog);
   // The build has written the first visit's page with these same views: there is nothing to show anew.
-  let as_built = location.hash.length < 2 && kBuiltFor.test(locale);
+  let as_built = home.built === true && kBuiltFor.test(locale);
   let report = /** @type {Report | null} */ (null);
   /** @type {import('./types.mjs').Moment | null} */
   let moment = null;
@@ -87,12 +97,12 @@ export async function run(door, locale) {
     if (places.length === Object.keys(kPlaces).length) book.turn();
     const now = view();
     for (const id of places) {
-      const place = document.getElementById(id);
-      if (!place || (kLater.includes(id) && place.closest('details')?.open !== true)) continue;
+      const place = root.getElementById(id);
+      if (!place || (kLater.includes(id) && place.closest('details')?.open === false)) continue;
       show(place, ...kPlaces[id](now, outside));
     }
-    document.body.classList.toggle('stale', problems.length > 0);
-    put_popover();
+    home.body.classList.toggle('stale', problems.length > 0);
+    put_popover(root);
     ask_moment();
     if (!counting) book.run();
   }
@@ -114,7 +124,8 @@ export async function run(door, locale) {
       else report ??= /** @type {Report} */ (await estimate(kFirst));
     }
     counting = false;
-    if (as_built) remember_ladder(ui);
+    home.told?.(problems.length > 0 ? null : report, problems);
+    if (as_built) remember_ladder(ui, root);
     else render();
     as_built = false;
   }
@@ -173,14 +184,14 @@ export async function run(door, locale) {
     /** Takes another scenario. @param {Scenario} next */
     take(next) {
       scenario = pare(usual(next), next, within);
-      keep_address(write_address(scenario, usual(scenario)));
+      home.keep(scenario, usual(scenario));
       queue(['scenario', 'panel']);
       void recount();
       app.on_take();
     },
-    /** Reads the address again. */
+    /** Reads the scenario again from where it comes from. */
     follow() {
-      const read = read_address(location.hash, defaults);
+      const read = home.read(catalog);
       const pared = (/** @type {Scenario} */ given) => pare(usual(given), given);
       const same = equal(pared(read.scenario), pared(scenario));
       if (same && read.problems.length === 0 && problems.length === 0) return;
@@ -191,7 +202,7 @@ export async function run(door, locale) {
   };
 
   await recount(problems);
-  listen(app);
+  listen(app, root);
   return app;
 }
 
@@ -204,35 +215,21 @@ function with_answers(full, answered) {
   return { ...full, rl: { ...made, ...given } };
 }
 
-// Longer ones are cut or refused by browsers and by what people paste addresses into.
-const kLongestAddress = 30_000;
-
-/** Writes the address, or says that it does not hold this scenario. @param {string} hash */
-function keep_address(hash) {
-  const fits = hash.length <= kLongestAddress;
-  history.replaceState(null, '', (fits && hash) || location.pathname + location.search);
-  const status = document.getElementById('status');
-  if (status)
-    status.textContent = fits
-      ? ''
-      : 'This scenario is too long for the address, which therefore does not hold it.';
-}
-
 /** Takes the figures of single changes from the page as it was built, so that they stand until they are found out anew.
- * @param {import('./view.mjs').Ui} ui */
-function remember_ladder(ui) {
-  for (const row of document.querySelectorAll('#ladder [data-key]')) {
+ * @param {import('./view.mjs').Ui} ui @param {Document | ShadowRoot} root */
+function remember_ladder(ui, root) {
+  for (const row of root.querySelectorAll('#ladder [data-key]')) {
     const peak = Number(row.querySelector('data.peak')?.getAttribute('value') ?? 0);
     const why = row.querySelector('.why')?.textContent?.trim() ?? '';
     if (peak) ui.ladder[row.getAttribute('data-key') ?? ''] = { peak, why };
   }
 }
 
-/** Puts what is open under its word, within the page's width. */
-function put_popover() {
-  const pop = document.getElementById('pop');
-  const place = document.getElementById('scenario');
-  const word = pop && document.querySelector(`.word[data-word="${pop.dataset.key}"]`);
+/** Puts what is open under its word, within the page's width. @param {Document | ShadowRoot} root */
+function put_popover(root) {
+  const pop = root.getElementById('pop');
+  const place = root.getElementById('scenario');
+  const word = pop && root.querySelector(`.word[data-word="${pop.dataset.key}"]`);
   if (!pop || !place || !word) return;
   const area = place.getBoundingClientRect();
   const at = word.getBoundingClientRect();

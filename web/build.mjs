@@ -107,13 +107,58 @@ const small_style = smaller(style, 'css') ?? style;
 writeFileSync(join(site, 'page.css'), small_style);
 writeFileSync(join(site, 'index.html'), html);
 
-// --- The single file: a classic script with everything inside, for file:// and for mail ---
+// --- The element for other people's pages ---
 
+/** The page's style for a shadow root: sizes in a unit of the element's own, since a page may change its rem; widths are
+ * the element's; colours follow the page around it. */
+function style_of_element() {
+  const units = style
+    .replace(/@font-face\s*\{[^}]*\}/, '')
+    .replace(
+      /@media \((max|min)-width: ([\d.]+)rem\)/g,
+      (_, end, rem) => `@container (${end}-width: ${16 * rem}px)`,
+    )
+    .replace(
+      /@media screen and \(prefers-color-scheme: dark\) \{\s*:root \{([^}]*)\}\s*\}/,
+      ":host([data-theme='dark']) {$1}",
+    )
+    .replace(/\bhtml \{[^}]*\}/g, '')
+    .replace(/(^|\n)body \{[^}]*\}/, '')
+    .replaceAll(':root', ':host')
+    .replaceAll('color-scheme: light dark;', '')
+    .replace(/(?<![\w.-])(-?[\d.]+)rem\b/g, 'calc(var(--ledger-unit, 16px) * $1)');
+  const own = `
+:host { display: block; container-type: inline-size; color: var(--ink); font: var(--ledger-unit, 16px)/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
+:host([hidden]) { display: none; }
+.embedded > section + section { margin-top: calc(var(--ledger-unit, 16px) * 1.6); }
+.embedded.stale > section { opacity: 0.6; }
+`;
+  return smaller(units + own, 'css') ?? units + own;
+}
+const style_module = `export const style = ${JSON.stringify(style_of_element())};\n`;
 const packed = gzipSync(wasm_bytes, { level: 9 }).toString('base64');
 const embedded = `export const wasm = '${packed}';\nexport const font = '${readFileSync(join(web, kFont)).toString('base64')}';\n`;
-const linked = link_classic('single.mjs', (name) =>
-  name === 'embedded.mjs' ? embedded : local(name),
+const made = { 'element.style.mjs': style_module, 'embedded.mjs': embedded };
+const all = (name) => made[name] ?? local(name);
+const write_script = (name, text) =>
+  writeFileSync(join(site, name), smaller(text, 'js') ?? without_comments(text));
+write_script('memory-ledger.js', link('embed.mjs', all));
+write_script(
+  'memory-ledger.single.js',
+  link_classic('embed-single.mjs', (name) =>
+    name === 'embedded.mjs' ? `export const wasm = '${packed}';\n` : all(name),
+  ),
 );
+for (const name of ['frame.js', 'parent.js']) write_script(name, read(name));
+writeFileSync(join(site, 'embed.html'), read('embed.html'));
+writeFileSync(
+  join(site, 'embed.css'),
+  smaller(read('style/embed.css'), 'css') ?? read('style/embed.css'),
+);
+
+// --- The single file: a classic script with everything inside, for file:// and for mail ---
+
+const linked = link_classic('single.mjs', all);
 const script = (smaller(linked, 'js') ?? linked).replaceAll('</script', '<\\/script');
 const plain_style = small_style.replace(/@font-face\s*\{[^}]*\}/, '');
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

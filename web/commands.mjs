@@ -10,12 +10,13 @@ export function found(event, name) {
   return target instanceof HTMLElement ? [target, target.dataset[name] ?? ''] : null;
 }
 
-/** Follows links and jumps within the page; the hash belongs to the scenario. @param {Event} event */
-export function go(event) {
+/** Follows links and jumps within the page; the hash belongs to the scenario. @param {Event} event
+ * @param {Document | ShadowRoot} root */
+export function go(event, root) {
   const jump = found(event, 'skip');
   if (jump) {
     event.preventDefault();
-    const place = document.getElementById(jump[1]);
+    const place = root.getElementById(jump[1]);
     if (place instanceof HTMLDetailsElement) place.open = true;
     place?.scrollIntoView();
     const inside = place instanceof HTMLDetailsElement ? place.querySelector('summary') : place;
@@ -25,8 +26,9 @@ export function go(event) {
   }
 }
 
-/** @param {App} app @param {string} act @param {HTMLElement} button */
-export function do_act(app, act, button) {
+/** @param {App} app @param {string} act @param {HTMLElement} button
+ * @param {Document | ShadowRoot} root */
+export function do_act(app, act, button, root) {
   const { ui } = app;
   const copies = /** @type {{[act: string]: (view: import('./view.mjs').View) => string}} */ ({
     markdown,
@@ -40,11 +42,12 @@ export function do_act(app, act, button) {
   else if (act === 'exact') ui.exact = !ui.exact;
   else if (act === 'all') {
     ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
-  } else if (act in copies) void copy(button, copies[act](app.view()));
+  } else if (act in copies) void copy(button, copies[act](app.view()), root);
 }
 
-/** Copies, and says so where it was asked for. @param {HTMLElement} button @param {string} text */
-async function copy(button, text) {
+/** Copies, and says so where it was asked for. @param {HTMLElement} button @param {string} text
+ * @param {Document | ShadowRoot} root */
+async function copy(button, text, root) {
   const name = button.dataset.name ?? button.textContent ?? '';
   button.dataset.name = name;
   const said = await navigator.clipboard.writeText(text).then(
@@ -52,7 +55,7 @@ async function copy(button, text) {
     () => 'This browser does not let the page copy',
   );
   button.textContent = said;
-  const status = document.getElementById('copied');
+  const status = root.getElementById('copied');
   if (status) status.textContent = said;
   setTimeout(() => {
     button.textContent = name;

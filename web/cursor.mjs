@@ -3,8 +3,9 @@ import { drawn, peak_point, point_at } from './scale.mjs';
 
 /** @typedef {import('./app.mjs').App} App */
 
-/** @param {App} app */
-export function cursor_acts(app) {
+/** @param {App} app @param {Document | ShadowRoot} root */
+export function cursor_acts(app, root) {
+  const on = /** @type {Document['addEventListener']} */ (root.addEventListener.bind(root));
   const { ui } = app;
   const timeline = () => app.view().report.timeline;
 
@@ -17,7 +18,7 @@ export function cursor_acts(app) {
     return nearest_high(timeline(), share, box.width);
   };
 
-  document.addEventListener('pointermove', (event) => {
+  on('pointermove', (event) => {
     const index = index_of(event);
     const before = ui.hover;
     if (event.pointerType === 'mouse' && event.buttons === 0) ui.hover = index;
@@ -28,7 +29,7 @@ export function cursor_acts(app) {
     }
     if (ui.hover !== before) app.render(['picture', 'ledger']);
   });
-  document.addEventListener('pointerdown', (event) => {
+  on('pointerdown', (event) => {
     const index = index_of(event);
     if (index === null) return;
     const handle = event.target instanceof Element ? event.target.closest('[data-cursor]') : null;
@@ -36,13 +37,13 @@ export function cursor_acts(app) {
     Object.assign(ui, { held: index, hover: null });
     app.render(['picture', 'ledger']);
   });
-  document.addEventListener('pointerout', (event) => {
+  on('pointerout', (event) => {
     if (ui.hover === null || event.relatedTarget instanceof Element) return;
     ui.hover = null;
     app.render(['picture', 'ledger']);
   });
 
-  document.addEventListener('keydown', (event) => {
+  on('keydown', (event) => {
     if (!(event.target instanceof Element) || !event.target.matches('[data-cursor]')) return;
     const { event: events, marks } = timeline();
     const last = events.length - 1;

@@ -70,13 +70,19 @@ function morph(from, to) {
   restore(from);
 }
 
+/** What has the focus, in the page or in the shadow that holds the element. @param {Element} element */
+function active_in(element) {
+  const root = element.getRootNode();
+  return root instanceof Document || root instanceof ShadowRoot ? root.activeElement : null;
+}
+
 // A control that a person has touched no longer follows its attributes; what is being typed is left alone.
 /** @param {Element} element */
 function restore(element) {
   if (element instanceof HTMLInputElement) {
     if (element.type === 'checkbox' || element.type === 'radio') {
       element.checked = element.hasAttribute('checked');
-    } else if (element !== document.activeElement || element.type === 'range') {
+    } else if (element !== active_in(element) || element.type === 'range') {
       const value = element.getAttribute('value') ?? '';
       if (element.value !== value) element.value = value;
     }

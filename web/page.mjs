@@ -5,6 +5,7 @@ import { h } from './dom.mjs';
 import { examples } from './examples.mjs';
 import { ledger } from './book.mjs';
 import { panel } from './panel.mjs';
+import { logits } from './logits.mjs';
 import { measured, message } from './message.mjs';
 import { phase_table } from './phases.mjs';
 import { picture } from './picture.mjs';
@@ -30,6 +31,7 @@ export const kPlaces = {
   picture: (view) => [picture(view)],
   phases: (view) => [phase_table(view)],
   ladder: (view) => [ladder(view)],
+  logits: (view) => [logits(view)],
   sweep: (view) => [sweep(view)],
   message: (view) => [message(view)],
   measured: (view) => [measured(view)],
@@ -39,7 +41,7 @@ export const kPlaces = {
   examples: (view, { reports, address }) => [examples(view, reports, address)],
   assumptions: (view) => [assumptions(view)],
 };
-export const kLater = ['panel', 'sweep', 'message', 'measured', 'recorded'];
+export const kLater = ['panel', 'logits', 'sweep', 'message', 'measured', 'recorded'];
 
 /** @param {View} view */
 function assumptions({ report }) {

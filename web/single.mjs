@@ -1,25 +1,8 @@
 // The single-file page's entry: core and font are inside, packed.
 import { begin } from './begin.mjs';
-import { CannotStart, start } from './core.mjs';
-import { here } from './door.mjs';
 // @ts-ignore: made by the build
-import { font, wasm } from './embedded.mjs';
-// @ts-ignore: made by the build
-import { default as factory } from './ledger.mjs';
-
-/** @param {string} text base64 */
-const bytes_of = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-
-async function unpack() {
-  if (!('DecompressionStream' in globalThis)) {
-    throw new CannotStart(
-      'This browser cannot unpack the calculator (it has no DecompressionStream).',
-    );
-  }
-  const stream = new Blob([bytes_of(wasm)]).stream().pipeThrough(new DecompressionStream('gzip'));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  return here(await start(factory, bytes));
-}
+import { font } from './embedded.mjs';
+import { bytes_of, unpack } from './unpack.mjs';
 
 const face = new FontFace('Memory Ledger Math', bytes_of(font));
 document.fonts.add(face);
