@@ -44,13 +44,14 @@ function judged(budget, line, wasm, above) {
   });
 }
 
-const heads = ['events', 'native ms', 'wasm ms', 'ratio', 'program ms', 'set ms', 'ratio'];
+const heads = ['events', 'native ms', 'wasm ms', 'ratio', 'program ms', 'set ms', 'ratio', 'tape ms', 'replay ms'];
 const width = Math.max(...entries.map((entry) => entry.name.length));
 const row = (name, cells, note) =>
   console.log(`${name.padEnd(width)} ${cells.map((cell) => cell.padStart(10)).join(' ')}  ${note}`);
 console.log(
-  'native and wasm: estimate(), text to text. program: tape and allocator alone. set: the same\n' +
-    'allocations through an allocator of std::set. Fastest of many calls.\n',
+  'native and wasm: estimate(), text to text. program: tape and allocator alone, then each of them\n' +
+    '(the replay is to cost less than the tape). set: the same allocations through an allocator of\n' +
+    'std::set. Fastest of many calls.\n',
 );
 row('', heads, '');
 entries.forEach((entry, i) => {
@@ -59,6 +60,7 @@ entries.forEach((entry, i) => {
   const wasm = wasm_ms(entry.scenario);
   const figures = [line.door_ms, wasm, wasm / line.door_ms];
   figures.push(line.program_ms, line.set_ms, line.program_ms / line.set_ms);
+  figures.push(line.tape_ms, line.replay_ms);
   const cells = [String(line.events), ...figures.map((figure) => figure.toFixed(2))];
   row(entry.name, cells, judged(entry.budget, line, wasm, native[i - 1]).join('; '));
 });

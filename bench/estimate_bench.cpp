@@ -1,7 +1,8 @@
 // Times bench/scenarios.json natively and prints one JSON object a line: {"name", "events",
-// "door_ms", "program_ms", "set_ms", "problems"}. door: estimate(), text to text. program: the run
-// on the tape and the allocator's replay of it. set: the same allocations through an allocator of
-// std::set, as PyTorch's own is written. Each the least of its runs.
+// "door_ms", "program_ms", "tape_ms", "replay_ms", "set_ms", "problems"}. door: estimate(), text to
+// text. program: the run on the tape and the allocator's replay of it; tape and replay: each of
+// them alone. set: the same allocations through an allocator of std::set, as PyTorch's own is
+// written. Each the least of its runs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -71,6 +72,13 @@ json time_scenario(const json& entry) {
   ledger::Workings workings;
   const auto simulation = ledger::simulate(read.value(), workings);
   const ledger::Record& record = simulation.run.record;
+  line["tape_ms"] = least_ms([&] {
+    ledger::Workings again;
+    const auto run = ledger::training::run(read.value(), again, simulation.micro_batches);
+    return static_cast<double>(run.record.events.size());
+  });
+  line["replay_ms"] = least_ms(
+      [&] { return static_cast<double>(ledger::device::replay(record).allocated.size()); });
   const auto requests = requests_of(record);
   using Plain = ledger::bench::SetAllocator;
   line["set_ms"] = least_ms([&] {

@@ -68,6 +68,23 @@ std::string samples_of(const Scenario& s) {
          "up from zero, so that sequences are not taken for packed ones.";
 }
 
+std::string allocator_of(const Scenario& s) {
+  const AllocatorOptions& options = s.allocator;
+  std::string text = options == AllocatorOptions()
+                         ? "The allocator's options are the default ones"
+                         : "The allocator runs with the options of `allocator`";
+  text += ", and empty_cache() is called once after loading.";
+  text += options.expandable_segments
+              ? " Pages of expandable segments are mapped in the order of their addresses."
+              : " New segments lie at ascending addresses; a driver does not promise that.";
+  if (options.garbage_collection_threshold > 0 && !options.per_process_memory_fraction) {
+    text += " garbage_collection_threshold does nothing without per_process_memory_fraction.";
+  } else if (options.garbage_collection_threshold > 0 && !s.device.total_bytes) {
+    text += " garbage_collection_threshold does nothing here, as the device's size is not known.";
+  }
+  return text;
+}
+
 // What a router decides, and whether memory depends on it.
 std::string routing_sentence(const Scenario& s, const models::MixtureConfig& m) {
   const double tokens = s.training.per_device_train_batch_size * s.training.max_length;
@@ -122,8 +139,7 @@ std::vector<std::string> assumptions_of(const Scenario& s, const models::Decoder
           version_of("transformers") + ", on one device.",
       program_of(s) + " Two steps are replayed; the second is the steady state.",
       samples_of(s),
-      "The allocator's options are the default ones, and empty_cache() is called once after "
-      "loading. New segments lie at ascending addresses; a driver does not promise that.",
+      allocator_of(s),
   };
   if (s.trainer == "torch") {
     out.push_back(
@@ -161,30 +177,15 @@ std::vector<std::string> assumptions_of(const Scenario& s, const models::Decoder
   out.push_back("Compute capability " + capability + " with " +
                 with_separators(s.device.multiprocessors) +
                 " multiprocessors: workspaces and scratch follow them.");
+  if (!s.device.cuda) {
+    out.push_back(
+        "The card is no CUDA device: its kernels and allocator are not known, and those of such a "
+        "CUDA device stand in for them.");
+  }
   out.push_back(
       "The CUDA context and what is loaded with it is outside PyTorch's allocator and "
       "cannot be derived; it is a measured range.");
   return out;
-}
-
-std::string verdict_sentence(const device::Verdict& v) {
-  switch (v.fit) {
-    case device::Fit::kYes:
-      return "Everything that the allocator reserves fits beside the largest context that was "
-             "seen.";
-    case device::Fit::kClose:
-      if (v.failure) {
-        return "It fits beside the smallest context that was seen, not beside the largest.";
-      }
-      return v.releases_cache
-                 ? "It fits because the allocator gives cached memory back when the device is "
-                   "full; "
-                   "each time costs time."
-                 : "It fits beside the largest context that was seen, with nothing to spare.";
-    case device::Fit::kNo:
-      return "An allocation fails even beside the smallest context that was seen.";
-  }
-  return {};
 }
 
 }  // namespace ledger

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "core/device/verdict.hpp"
 #include "core/models/decoder.hpp"
 #include "core/simulation.hpp"
 
@@ -14,8 +13,5 @@ namespace ledger {
 std::vector<std::string> assumptions_of(const Scenario& scenario,
                                         const models::DecoderConfig& model,
                                         const Simulation& simulation);
-
-// Why the verdict is what it is.
-std::string verdict_sentence(const device::Verdict& verdict);
 
 }  // namespace ledger

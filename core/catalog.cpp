@@ -226,20 +226,22 @@ Value training_defaults() {
   return out;
 }
 
-// What a missing key of `peft` and of `quantization` means inside an object that is given. Which
-// linears peft wraps of itself is the model type's affair: see linears().
+// What a missing key of `peft`, `quantization` and `allocator` means inside an object that is
+// given. Which linears peft wraps of itself is the model type's affair: see linears().
 Value defaults_within() {
   const auto scenario = read_scenario("{\"model\":\"" + preset_ids().front() +
                                       "\",\"peft\":{\"target_modules\":\"all-linear\"},"
-                                      "\"quantization\":{\"load_in_4bit\":true}}");
+                                      "\"quantization\":{\"load_in_4bit\":true},"
+                                      "\"allocator\":{\"expandable_segments\":true}}");
   Value out = Value::object();
   if (!scenario.ok()) return out;
   const Value all = json::parse(scenario.value().normalised).value;
-  for (const std::string_view key : {"peft", "quantization"}) {
+  for (const std::string_view key : {"peft", "quantization", "allocator"}) {
     Value& within = out.add(key, *all.find(key));
     for (json::Member& member : within.members) {
       if (member.key == "target_modules") member.value = Value();
       if (member.key == "load_in_4bit") member.value = Value::of_flag(false);
+      if (member.key == "expandable_segments") member.value = Value::of_flag(false);
     }
   }
   return out;
@@ -315,6 +317,7 @@ std::string catalog() {
   out.add("dtypes", ids(kDtypes));
   out.add("attn_implementations", choices(kAttentions));
   out.add("trainers", ids(kTrainers));
+  out.add("systems", choices(kSystems));
   out.add("rl_methods", choices(kRlMethods));
   out.add("loss_types", choices(kLossTypes));
   out.add("packing_strategies", choices(kPackingStrategies));

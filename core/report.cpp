@@ -4,11 +4,10 @@
 #include <algorithm>
 
 #include "core/assumptions.hpp"
-#include "core/device/cards.hpp"
-#include "core/device/verdict.hpp"
 #include "core/json_writer.hpp"
 #include "core/ledger.hpp"
 #include "core/models/decoder.hpp"
+#include "core/report_device.hpp"
 #include "core/simulation.hpp"
 #include "core/timeline.hpp"
 #include "core/training/loading.hpp"
@@ -45,6 +44,8 @@ struct Estimate {
 
   const device::PhaseFigures& peak() const { return replay.phases[replay.peak_phase]; }
 
+  DeviceReport device_report() const { return {scenario, record, replay}; }
+
   // The phase that an event lies in; the last one that began before it.
   const device::PhaseFigures& phase_at(std::uint32_t event) const {
     const device::PhaseFigures* found = &replay.phases.front();
@@ -64,10 +65,6 @@ void write_problems(Writer& w, const Problems& problems) {
     w.end_object();
   }
   w.end_list();
-}
-
-void write_range(Writer& w, device::Range range) {
-  w.begin_object().key("low").number(range.low).key("high").number(range.high).end_object();
 }
 
 void write_line(Writer& w, const LedgerLine& line, const Estimate& e) {
@@ -135,14 +132,12 @@ void write_model(Writer& w, const Estimate& e) {
 
 void write_peak(Writer& w, const Estimate& e, const Ledger& ledger) {
   const device::PhaseFigures& p = e.peak();
-  const device::Range context = device::cuda_context().bytes;
-  const auto reserved = static_cast<double>(e.replay.reserved_peak);
   w.key("peak").begin_object().key("step").number(p.step);
   w.key("phase").text(device::kPhaseNames[static_cast<std::size_t>(p.phase)]);
   w.key("event").number(p.peak_event).key("allocated_bytes").whole(p.peak_bytes);
-  w.key("rounded_bytes").number(ledger.rounded).key("reserved_bytes").number(reserved);
+  w.key("rounded_bytes").number(ledger.rounded).key("reserved_bytes").whole(e.replay.reserved_peak);
   w.key("process_bytes");
-  write_range(w, {reserved + context.low, reserved + context.high});
+  write_process(w, e.device_report());
   w.key("moment").text(moment_of(e.record, p, p.peak_event)).end_object();
 }
 
@@ -169,7 +164,7 @@ void write_load(Writer& w, const Estimate& e) {
   }
   Workings workings;
   const Record record = training::load(e.scenario, workings);
-  const device::Replay replay = device::replay(record);
+  const device::Replay replay = device::replay(record, e.scenario.allocator);
   std::uint64_t peak = 0;
   for (const std::uint64_t bytes : replay.allocated) peak = std::max(peak, bytes);
   w.key("load").begin_object().key("start_bytes").whole(0).key("peak_bytes").whole(peak);
@@ -223,66 +218,22 @@ void write_moment(Writer& w, const Estimate& e) {
   w.end_object();
 }
 
-void write_failure(Writer& w, const Estimate& e, const std::optional<device::Failure>& failure) {
-  w.key("first_failure");
-  if (!failure) {
-    w.null();
-    return;
-  }
-  const device::PhaseFigures& phase = e.phase_at(failure->event);
-  w.begin_object().key("step").number(phase.step);
-  w.key("phase").text(device::kPhaseNames[static_cast<std::size_t>(phase.phase)]);
-  w.key("event").number(failure->event);
-  w.key("what").text(moment_of(e.record, phase, failure->event));
-  w.key("tried_bytes").whole(failure->message.tried);
-  w.key("allocated_bytes").whole(failure->message.allocated);
-  w.key("unallocated_bytes").whole(failure->message.unallocated).end_object();
-}
-
-void write_verdict(Writer& w, const Estimate& e) {
-  const Device& d = e.scenario.device;
-  w.key("verdict");
-  if (!d.total_bytes) {
-    w.null();
-    return;
-  }
-  const device::Verdict v = device::judge(e.record, e.replay, *d.total_bytes, d.other_bytes);
-  const device::CardSearch search = device::find_card(d.card);
-  const bool known = !d.card.empty() && search.card;
-  w.begin_object().key("fits").text(device::kFitNames[static_cast<std::size_t>(v.fit)]);
-  w.key("card");
-  if (known) {
-    w.text(search.card->name);
-  } else {
-    w.null();
-  }
-  w.key("usable_bytes").number(*d.total_bytes);
-  w.key("usable_source").text(known ? search.card->usable_source : "typed in");
-  w.key("other_bytes").number(d.other_bytes);
-  w.key("needed_bytes");
-  write_range(w, v.needed);
-  w.key("spare_bytes");
-  write_range(w, v.spare);
-  write_failure(w, e, v.failure);
-  w.key("why").text(verdict_sentence(v)).end_object();
-}
-
 std::string write_report(const Estimate& e) {
   const std::uint32_t at_peak = e.peak().peak_event;
   const Ledger ledger = ledger_at(e.record, e.replay, at_peak, e.config.layers, e.sources);
-  const device::Context context = device::cuda_context();
   Writer w;
   w.begin_object().key("scenario").raw(e.scenario.normalised);
   write_model(w, e);
   write_peak(w, e, ledger);
+  write_reserved(w, e.device_report());
+  write_measured(w, e.device_report());
   write_phases(w, e);
   write_load(w, e);
   write_parts(w, ledger, e);
   write_timeline(w, e);
   write_moment(w, e);
-  write_verdict(w, e);
-  w.key("context").begin_object().key("low").number(context.bytes.low);
-  w.key("high").number(context.bytes.high).key("source").text(context.source).end_object();
+  write_verdict(w, e.device_report());
+  write_context(w, e.scenario);
   w.key("assumptions").begin_list();
   for (const std::string& a : assumptions_of(e.scenario, e.config, e.simulation)) w.text(a);
   w.end_list();

@@ -53,11 +53,9 @@ std::vector<std::string_view> ids(std::span<const Choice> choices) {
 
 // Parts of the contract that have no model yet. What asks for nothing passes.
 void check_not_modelled(const Value& scenario, Findings& findings) {
-  for (const std::string_view key : {"parallel", "serving", "allocator"}) {
+  for (const std::string_view key : {"parallel", "serving"}) {
     const Value* value = scenario.find(key);
     if (!value || value->is_null()) continue;
-    const bool nothing = key == "allocator" && value->is(Kind::kObject) && value->members.empty();
-    if (nothing) continue;
     const std::string path(key);
     findings.add(path, path + " is not modelled yet; leave it out, or give null.", *value);
   }
@@ -151,6 +149,7 @@ Result<Scenario> read(const json::Parsed& parsed) {
   }
   scenario.quantization = read_quantization(text, model, findings);
   scenario.device = read_device(text, findings);
+  scenario.allocator = read_allocator(text.find("allocator"), findings);
   scenario.at_event = number(text.find("at_event"), limit_of("at_event"), findings);
   scenario.load = read_moments(text.find("moments"), model, findings);
   check_not_modelled(text, findings);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/allocator_options.hpp"
 #include "core/named.hpp"
 #include "core/result.hpp"
 
@@ -139,8 +140,12 @@ struct Device {
   double multiprocessors = 108;
   double threads_per_multiprocessor = 2048;
   std::string card;                   // id in core/data/cards; empty for none
+  bool cuda = true;                   // false: a card of another kind, whose kernels are not known
+  bool unified = false;               // shares its memory with the CPU
+  std::string os = "linux";           // or "windows", "wsl"
   std::optional<double> total_bytes;  // what PyTorch can use, from the card or typed
   double other_bytes = 0;             // taken by other processes
+  double headroom = 0.1;              // share of total_bytes that a run that fits leaves free
 };
 
 struct Scenario {
@@ -156,6 +161,7 @@ struct Scenario {
   bool attention_mask = false;
   bool keep_outputs = false;
   bool load = false;  // moments: the loading by from_pretrained is replayed too
+  AllocatorOptions allocator;
   Device device;
   std::optional<double> at_event;  // also show the ledger at this event of the timeline
   std::string normalised;          // the scenario as JSON text, every key complete

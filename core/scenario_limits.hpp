@@ -32,6 +32,12 @@ inline constexpr std::array kLimits = {
     Limit{"device.threads_per_multiprocessor", 32, 4096},
     Limit{"device.total_bytes", 1, 1e15},
     Limit{"device.other_bytes", 0, 1e15},
+    Limit{"device.headroom", 0, 0.9, false},
+    Limit{"allocator.max_split_size_mb", 20, 1e9},
+    Limit{"allocator.max_non_split_rounding_mb", 20, 1e9},
+    Limit{"allocator.garbage_collection_threshold", 0, 1, false},
+    Limit{"allocator.per_process_memory_fraction", 0, 1, false},
+    Limit{"allocator.large_segment_size_mb", 11, 1e6},
     Limit{"at_event", 0, 1e9},
 };
 
@@ -59,6 +65,12 @@ inline constexpr std::array kDtypes = {
 inline constexpr std::array kAttentions = {
     Choice{"sdpa", "PyTorch's fused attention: no T × T tensor without a mask"},
     Choice{"eager", "attention in plain operators: scores of T × T per head"},
+};
+
+inline constexpr std::array kSystems = {
+    Choice{"linux", "without a desktop, unless device.other_bytes counts one"},
+    Choice{"windows", "its desktop and driver take their part of the card"},
+    Choice{"wsl", "Linux inside Windows"},
 };
 
 inline constexpr std::array kTrainers = {

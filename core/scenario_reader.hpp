@@ -103,6 +103,9 @@ std::vector<Peft> read_peft(const Value& scenario, const ModelReading& model, Fi
 std::optional<Quantization> read_quantization(const Value& scenario, const ModelReading& model,
                                               Findings& findings);
 Device read_device(const Value& scenario, Findings& findings);
+// An object of PyTorch's options, or the text of PYTORCH_ALLOC_CONF.
+AllocatorOptions read_allocator(const Value* value, Findings& findings);
+Value allocator_of(const AllocatorOptions& options);  // as in the normalised scenario
 // What is wrong only in combination, and sizes beyond what can be counted.
 void check_together(const Scenario& scenario, const ModelReading& model, Findings& findings);
 std::string normalised(const Scenario& scenario, const ModelReading& model);

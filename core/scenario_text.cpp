@@ -135,6 +135,7 @@ Value device_of(const Device& device) {
   if (!device.card.empty()) {
     Value named = Value::object();
     named.add_text("card", device.card);
+    named.add("device", Value::object()).add_text("os", device.os);
     Findings none;
     card = read_device(named, none);
   }
@@ -156,6 +157,8 @@ Value device_of(const Device& device) {
     out.add("total_bytes", or_null(device.total_bytes));
   }
   out.add_number("other_bytes", device.other_bytes);
+  out.add_text("os", device.os);
+  out.add_number("headroom", device.headroom);
   return out;
 }
 
@@ -182,6 +185,7 @@ std::string normalised(const Scenario& scenario, const ModelReading& model) {
   out.add("moments", scenario.load ? names_of({"load", "train"}) : names_of({"train"}));
   out.add("card", scenario.device.card.empty() ? Value() : Value::of_text(scenario.device.card));
   out.add("device", device_of(scenario.device));
+  out.add("allocator", allocator_of(scenario.allocator));
   out.add("at_event", or_null(scenario.at_event));
   return json::write(out);
 }

@@ -30,9 +30,13 @@ constexpr std::string_view kTrainingKeys[] = {"per_device_train_batch_size",
                                               "padding_free",
                                               "sample_lengths"};
 constexpr std::string_view kCheckpointingKeys[] = {"use_reentrant"};
-constexpr std::string_view kDeviceKeys[] = {"compute_capability", "multiprocessors",
-                                            "threads_per_multiprocessor", "total_bytes",
-                                            "other_bytes"};
+constexpr std::string_view kDeviceKeys[] = {"compute_capability",
+                                            "multiprocessors",
+                                            "threads_per_multiprocessor",
+                                            "total_bytes",
+                                            "other_bytes",
+                                            "os",
+                                            "headroom"};
 
 std::string read_optim(const Value* value, Findings& findings) {
   const std::string otherwise(kOptimizers.front().optim);
@@ -162,7 +166,10 @@ void apply_card(const Value* value, bool size_given, Device& device, Findings& f
   }
   const device::Card& card = *search.card;
   device.card = card.id;
-  device.total_bytes = card.usable_bytes;
+  device.cuda = card.compute_major > 0;
+  device.unified = card.unified;
+  const bool windows = device.os != "linux" && card.usable_bytes_windows;
+  device.total_bytes = windows ? card.usable_bytes_windows : card.usable_bytes;
   if (!card.usable_bytes && !size_given) {
     findings.add("card",
                  "card " + card.id + " (" + card.name +
@@ -232,9 +239,13 @@ Device read_device(const Value& scenario, Findings& findings) {
     return number(given->find(path.substr(7)), limit_of(path), findings);  // after "device."
   };
   const auto total = read("device.total_bytes");
+  std::vector<std::string_view> systems;
+  for (const Choice& system : kSystems) systems.push_back(system.id);
+  device.os = choice(given->find("os"), "device.os", systems, findings).value_or(device.os);
   apply_card(scenario.find("card"), total.has_value(), device, findings);
   if (total) device.total_bytes = total;
   device.other_bytes = read("device.other_bytes").value_or(0);
+  device.headroom = read("device.headroom").value_or(device.headroom);
 
   const auto capability = read_capability(given->find("compute_capability"), findings);
   const auto multiprocessors = read("device.multiprocessors");

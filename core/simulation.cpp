@@ -31,7 +31,8 @@ Simulation attempt(const Scenario& scenario, Workings& workings, int micro_batch
   Simulation out;
   out.micro_batches = micro_batches;
   out.run = training::run(scenario, workings, micro_batches);
-  out.replay = device::replay(out.run.record);
+  out.replay =
+      device::replay(out.run.record, scenario.allocator, scenario.device.total_bytes.value_or(0));
   return out;
 }
 

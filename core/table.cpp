@@ -85,6 +85,11 @@ std::string parts_table(const Value& report, const Value& peak) {
   }
   rows.push_back(sizes("allocated", number(peak, "allocated_bytes")));
   rows.push_back(sizes("reserved", number(peak, "reserved_bytes")));
+  const Value* reserved = report.find("reserved");
+  if (const Value* on_card = reserved ? reserved->find("on_card") : nullptr) {
+    rows.push_back(sizes("on a card, at least", number(*on_card, "low")));
+    rows.push_back(sizes("on a card, at most", number(*on_card, "high")));
+  }
   if (const Value* process = peak.find("process_bytes")) {
     rows.push_back(sizes("process, at least", number(*process, "low")));
     rows.push_back(sizes("process, at most", number(*process, "high")));
@@ -107,6 +112,16 @@ std::string phases_table(const Value& report) {
   return columns(rows);
 }
 
+// The verdict's reason, and what PyTorch would print.
+std::string verdict_text(const Value& verdict) {
+  std::string out = "\n" + text(verdict, "why") + "\n";
+  const Value* failure = verdict.find("first_failure");
+  if (failure == nullptr || failure->is_null()) return out;
+  const double step = number(*failure, "step");
+  return out + "\nIt would stop in " + (step > 0 ? "step " + with_commas(step) + ", " : "") +
+         text(*failure, "what") + "\n" + text(*failure, "message") + "\n";
+}
+
 }  // namespace
 
 std::string table(std::string_view report_json) {
@@ -126,7 +141,7 @@ std::string table(std::string_view report_json) {
          ": " + text(*peak, "moment") + "\n\n" + parts_table(report, *peak) + "\n" +
          phases_table(report);
   const Value* verdict = report.find("verdict");
-  if (verdict != nullptr && !verdict->is_null()) out += "\n" + text(*verdict, "why") + "\n";
+  if (verdict != nullptr && !verdict->is_null()) out += verdict_text(*verdict);
   return out;
 }
 

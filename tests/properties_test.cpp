@@ -149,7 +149,7 @@ TEST_CASE(
   CHECK(report_of(wanted).at("verdict").at("fits") == "yes");
   const double reserved = report_of(wanted).at("peak").at("reserved_bytes");
   wanted["device"]["total_bytes"] =
-      reserved + 0.5 * 1073741824;  // between the smallest context and the largest
+      reserved + 1073741824;  // between the smallest context and the largest
   CHECK(report_of(wanted).at("verdict").at("fits") == "close");
   wanted["device"]["total_bytes"] = reserved / 2;
   const json verdict = report_of(wanted).at("verdict");

@@ -56,4 +56,8 @@ TEST_CASE(
   check_rows("corners.jsonl.gz");
 }
 
+TEST_CASE("every measured row with options of the allocator is equal in every figure") {
+  check_rows("allocator.jsonl.gz");
+}
+
 }  // namespace ledger

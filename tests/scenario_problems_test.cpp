@@ -145,13 +145,47 @@ TEST_CASE("a wrong choice names the accepted ones and the nearest") {
 TEST_CASE("what is not modelled yet is said to be so") {
   for (const char* members :
        {R"("parallel":{"world_size":8})", R"("serving":{})",
-        R"("allocator":{"max_split_size_mb":64})", R"("moments":["train","save"])",
+        R"("allocator":{"throw_on_cudamalloc_oom":true})", R"("moments":["train","save"])",
         R"("attn_implementation":"flash_attention_2")"}) {
     CAPTURE(members);
     const Problems problems = with(members);
     REQUIRE(problems.size() == 1);
     CHECK(says(problems.front(), "not modelled yet"));
   }
+}
+
+TEST_CASE("options that PyTorch's allocator refuses are refused, each with its reason") {
+  const auto allocator = [](const std::string& options) {
+    return with(R"("allocator":)" + options);
+  };
+  const auto problem = [&](const std::string& options, const char* key) {
+    return only(allocator(options), std::string("allocator.") + key);
+  };
+  CHECK(says(problem(R"({"max_split_size_mb":19})", "max_split_size_mb"), "from 20"));
+  CHECK(says(problem(R"("large_segment_size_mb:10")", "large_segment_size_mb"), "from 11"));
+  CHECK(says(problem(R"("large_segment_size_mb:100,max_split_size_mb:40")", "max_split_size_mb"),
+             "at least 100"));
+  CHECK(says(problem(R"("garbage_collection_threshold:1")", "garbage_collection_threshold"),
+             "between 0 and 1"));
+  CHECK(says(problem(R"({"per_process_memory_fraction":1.5})", "per_process_memory_fraction"),
+             "from 0 to 1"));
+  CHECK(says(problem(R"("expandable_segments:true")", "expandable_segments"), "true or false"));
+  for (const char* divisions : {"3", "0", R"("[300:2]")", R"("[256:3]")", R"("256:1")",
+                                R"("[256]")", R"("[256:]")", R"("[:2]")", "true", "[256]"}) {
+    CAPTURE(divisions);
+    const std::string options = R"({"roundup_power2_divisions":)" + std::string(divisions) + "}";
+    CHECK(says(problem(options, "roundup_power2_divisions"), "power of two"));
+  }
+  const Problem backend = problem(R"("backend:cudaMallocAsync")", "backend");
+  CHECK(says(backend, "driver's own pool"));
+  CHECK(backend.nearest == "native");
+  CHECK(says(problem(R"("pinned_use_background_threads:True")", "pinned_use_background_threads"),
+             "leave it out"));
+  CHECK(problem(R"({"max_split_size":64})", "max_split_size").nearest == "max_split_size_mb");
+  CHECK(says(only(allocator("true"), "allocator"), "PYTORCH_ALLOC_CONF"));
+  CHECK(says(only(allocator(R"("expandable_segments")"), "allocator"), "PYTORCH_ALLOC_CONF"));
+  CHECK(says(problem(R"("max_split_size_mb:64,max_split_size_mb:32")", "max_split_size_mb"),
+             "twice"));
 }
 
 TEST_CASE("what only another trainer knows is said to be so") {

@@ -147,6 +147,43 @@ TEST_CASE("parts of the contract that ask for nothing are let through") {
           "training":{"packing":false,"padding_free":false,"use_liger_kernel":false,"loss_type":null})");
 }
 
+TEST_CASE("the allocator's options may be an object or the text of PYTORCH_ALLOC_CONF") {
+  const AllocatorOptions object =
+      with(R"("allocator":{"expandable_segments":true,"max_split_size_mb":128,
+              "garbage_collection_threshold":0.8,"per_process_memory_fraction":0.9})")
+          .allocator;
+  CHECK(object.expandable_segments);
+  CHECK(object.max_split_size == 128 * AllocatorOptions::kMiB);
+  CHECK(object.max_non_split_rounding == 20 * AllocatorOptions::kMiB);
+  CHECK(object.garbage_collection_threshold == 0.8);
+  CHECK(object.per_process_memory_fraction == 0.9);
+  CHECK(with(R"("allocator":"expandable_segments:True, max_split_size_mb:128,)"
+             R"( garbage_collection_threshold:0.8,per_process_memory_fraction:0.9")")
+            .allocator == object);
+  for (const char* none : {R"("allocator":{})", R"("allocator":"")", R"("allocator":null)",
+                           R"("allocator":"backend:native,roundup_power2_divisions:1")"}) {
+    CAPTURE(none);
+    CHECK(with(none).allocator == AllocatorOptions());
+  }
+}
+
+TEST_CASE("a list of divisions is read as PyTorch reads it") {
+  using Divisions = decltype(AllocatorOptions::roundup_power2_divisions);
+  const auto of = [](const std::string& list) {
+    const std::string quoted = "\"" + list + "\"";
+    return with(R"("allocator":{"roundup_power2_divisions":)" + quoted + "}")
+        .allocator.roundup_power2_divisions;
+  };
+  // What torch.cuda.memory._snapshot()["allocator_settings"] says of the same lists.
+  CHECK(of("[256:4,512:2,1024:8,>:16]") ==
+        Divisions{4, 4, 4, 4, 4, 4, 4, 4, 4, 2, 8, 16, 16, 16, 16, 16});
+  CHECK(of("[2:2,16:4]") == Divisions{2, 2, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(of("[>:4]") == Divisions{0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4});
+  CHECK(of("[512:2,256:4]") == Divisions{2, 2, 2, 2, 2, 2, 2, 2, 4, 2, 0, 0, 0, 0, 0, 0});
+  CHECK(of("[ 8:0, >:32 ]") ==
+        Divisions{0, 0, 0, 0, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32});
+}
+
 TEST_CASE("keys that are null have their defaults") {
   const Scenario s = with(
       R"("dtype":null,"training":{"max_length":null,"optim":null},"device":null,"card":null,"config":null)");

@@ -39,7 +39,7 @@
  *   reserved_bytes: number, parts: Part[]}} Moment */
 
 /** @typedef {{fits: 'yes' | 'close' | 'no', card: string | null, usable_bytes: number, usable_source: string,
- *   needed_bytes: Range, spare_bytes: Range, why: string,
+ *   needed_bytes: Range, spare_bytes: Range, why: string, reason?: string, headroom_bytes?: number,
  *   first_failure: {step: number, phase: string, event: number, what: string} | null}} Verdict */
 
 /**
@@ -49,6 +49,7 @@
  * @property {{total: number, trainable: number}} parameters
  * @property {{step: number, phase: string, event: number, allocated_bytes: number, rounded_bytes: number,
  *   reserved_bytes: number, process_bytes: Range, moment: string}} peak
+ * @property {{on_card: Range}} [reserved]
  * @property {Phase[]} phases
  * @property {Part[]} parts
  * @property {Timeline} timeline

@@ -72,11 +72,12 @@ export function verdict(view) {
       ' of tensors, in the ',
       phase_name(peak.phase),
       ` of step ${peak.step}; PyTorch reserves `,
-      size(n, peak.reserved_bytes),
+      size_range(n, reserved_of(report)),
       ', and nvidia-smi shows ',
       size_range(n, peak.process_bytes),
       '.',
-      failure && ` It would stop first in step ${failure.step}: ${failure.what}.`,
+      failure &&
+        ` It would stop first ${failure.step > 0 ? `in step ${failure.step}` : 'before the first step'}: ${failure.what}.`,
     ),
     bar(view),
     key(view),
@@ -84,6 +85,10 @@ export function verdict(view) {
 }
 
 /** @typedef {{id: string, name: string, low: number, high: number}} Segment sizes in bytes */
+
+/** Reserved memory as a card may show it. @param {Report} report */
+const reserved_of = ({ peak, reserved }) =>
+  reserved?.on_card ?? { low: peak.reserved_bytes, high: peak.reserved_bytes };
 
 /** What the card's memory is made of, from left to right. Ranges add up to ranges.
  * @param {View} view @returns {Segment[]} */
@@ -95,14 +100,23 @@ export function segments({ report, catalog }) {
     low: bytes,
     high: bytes,
   }));
-  const unused = peak.reserved_bytes - peak.allocated_bytes;
+  const reserved = reserved_of(report);
   const needed = found?.needed_bytes ?? peak.process_bytes;
-  const others = needed.low - peak.process_bytes.low;
   return [
     ...parts,
-    { id: 'unused', name: 'reserved, unused', low: unused, high: unused },
+    {
+      id: 'unused',
+      name: 'reserved, unused',
+      low: reserved.low - peak.allocated_bytes,
+      high: reserved.high - peak.allocated_bytes,
+    },
     { id: 'context', name: 'CUDA context', low: context.low, high: context.high },
-    { id: 'others', name: 'other processes', low: others, high: others },
+    {
+      id: 'others',
+      name: 'other processes',
+      low: needed.low - peak.process_bytes.low,
+      high: needed.high - peak.process_bytes.high,
+    },
     ...(found && found.spare_bytes.high > 0
       ? [
           {
@@ -179,7 +193,7 @@ function bar(view) {
         ),
       );
     }
-    at += id === 'context' || id === 'others' ? high : low;
+    at += high;
   }
   const over = report.verdict !== null && needed.high > usable;
   return h(

@@ -1,14 +1,20 @@
 // The rules of PyTorch's caching allocator: search, split, grow, merge and release.
 #include "core/device/allocator.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "core/device/configured.hpp"
 
 namespace ledger::device {
 
 CachingAllocator::CachingAllocator(std::uint64_t device_bytes)
     : records_{{.size = ~std::uint64_t{0}, .state = BlockState::kUsed}}, total_(device_bytes) {}
 
+CachingAllocator::~CachingAllocator() = default;
+
 Block CachingAllocator::allocate(std::uint64_t bytes, int stream) {
+  if (configured_) return allocate_configured(bytes, stream);
   const std::uint64_t need = rounded(bytes);
   const bool small = need <= kSmall;
   const std::size_t pool = pool_of(stream, small);
@@ -23,6 +29,10 @@ Block CachingAllocator::allocate(std::uint64_t bytes, int stream) {
   // A small block is split wherever a block remains, a large one only for more than kSmall.
   const std::uint64_t rest = records_[block].size - need;
   if (small ? rest >= kMinBlock : rest > kSmall) split(block, need);
+  return use(block);
+}
+
+Block CachingAllocator::use(Block block) {
   BlockRecord& record = records_[block];
   record.state = BlockState::kUsed;
   allocated_ += record.size;
@@ -128,30 +138,41 @@ Block CachingAllocator::grow(std::uint64_t bytes, int stream, bool small) {
     ++retries_;
     empty_cache();
     if (!fits()) {
-      ++ooms_;
-      out_of_memory_ =
-          OutOfMemory{size,     total_,     device_free(),         outside_ + reserved_,
-                      allowed_, allocated_, reserved_ - allocated_};
+      fail(size);
       return kNone;
     }
   }
+  return new_segment(size, stream, small);
+}
+
+Block CachingAllocator::new_segment(std::uint64_t size, int stream, bool small) {
   const auto number = static_cast<std::int32_t>(segments_.size());
   const Block block = new_block();
   records_[block] = {.address = next_address_,
                      .size = size,
                      .segment = number,
                      .pool = static_cast<std::uint16_t>(pool_of(stream, small))};
-  segments_.push_back({size, next_address_, block, stream, small});
+  segments_.push_back({size, next_address_, block, stream, small, 0, number});
   next_address_ += size;
   ++live_segments_;
-  reserved_ += size;
-  if (reserved_ > reserved_peak_) reserved_peak_ = reserved_;
+  reserve(size);
   if (logging_) log_.push_back({true, number, size, stream});
   return block;
 }
 
-// The block keeps its low `bytes`; the rest becomes a free block behind it.
-void CachingAllocator::split(Block block, std::uint64_t bytes) {
+void CachingAllocator::reserve(std::uint64_t bytes) {
+  reserved_ += bytes;
+  if (reserved_ > reserved_peak_) reserved_peak_ = reserved_;
+}
+
+void CachingAllocator::fail(std::uint64_t size) {
+  ++ooms_;
+  out_of_memory_ = OutOfMemory{size,     total_,     device_free(),         outside_ + reserved_,
+                               allowed_, allocated_, reserved_ - allocated_};
+}
+
+// The block keeps its low `bytes`; the rest becomes a free block behind it that is in no list.
+Block CachingAllocator::cut(Block block, std::uint64_t bytes) {
   const Block rest = new_block();
   BlockRecord& low = records_[block];
   records_[rest] = {.address = low.address + bytes,
@@ -163,11 +184,17 @@ void CachingAllocator::split(Block block, std::uint64_t bytes) {
   records_[low.next].prev = rest;
   low.size = bytes;
   low.next = rest;
-  pools_[low.pool].insert(records(), rest);
+  return rest;
 }
 
-// Merges a block that is no longer in use with its free neighbours and files it as free.
-void CachingAllocator::complete(Block block) {
+void CachingAllocator::split(Block block, std::uint64_t bytes) {
+  const Block rest = cut(block, bytes);
+  pools_[records_[rest].pool].insert(records(), rest);
+}
+
+// Merges a block that is no longer in use with its free neighbours, files the whole as free and
+// returns it.
+Block CachingAllocator::complete(Block block) {
   FreeBlocks& pool = pools_[records_[block].pool];
   records_[block].state = BlockState::kFree;
   const Block next = records_[block].next;
@@ -182,6 +209,8 @@ void CachingAllocator::complete(Block block) {
     block = prev;
   }
   pool.insert(records(), block);
+  if (configured_) note_age(block);
+  return block;
 }
 
 void CachingAllocator::absorb_next(Block block, Block next) {
@@ -200,17 +229,37 @@ void CachingAllocator::empty_cache() {
 
 void CachingAllocator::release_whole(FreeBlocks& pool) {
   for (const Block block : pool.in_order(records())) {
-    const BlockRecord& record = records_[block];
-    if (!record.whole()) continue;
-    pool.erase(records(), block);
-    Segment& segment = segments_[index(record.segment)];
-    if (logging_) log_.push_back({false, record.segment, segment.bytes, segment.stream});
-    reserved_ -= segment.bytes;
-    --live_segments_;
-    segment.bytes = 0;
-    segment.first = kNone;
-    drop(block);
+    if (segments_[index(records_[block].segment)].page != 0) {
+      unmap_pages(block);
+    } else if (records_[block].whole()) {
+      release(pool, block);
+    }
   }
+}
+
+// The segment of a free block that is all of it goes back to the device.
+void CachingAllocator::release(FreeBlocks& pool, Block block) {
+  pool.erase(records(), block);
+  const std::int32_t number = records_[block].segment;
+  Segment& segment = segments_[index(number)];
+  if (logging_) log_.push_back({false, number, segment.bytes, segment.stream});
+  reserved_ -= segment.bytes;
+  --live_segments_;
+  segment.bytes = 0;
+  segment.first = kNone;
+  drop(block);
+}
+
+FreeSpace CachingAllocator::free_space() const {
+  FreeSpace space{live_segments_, 0, reserved_ - allocated_ - waiting_bytes_};
+  for (const FreeBlocks& pool : pools_) {
+    for (Block at = pool.first_at_least(records_.data(), 0); at != kNone;
+         at = pool.after(records_.data(), at)) {
+      space.largest = std::max(space.largest, records_[at].size);
+      space.stranded -= returnable(at);
+    }
+  }
+  return space;
 }
 
 }  // namespace ledger::device

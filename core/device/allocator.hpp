@@ -1,11 +1,13 @@
 // PyTorch's native CUDA caching allocator, replayed with sizes only: one device, any number of
-// streams. Its options (PYTORCH_ALLOC_CONF) belong in files of their own beside this one.
+// streams. What its options change is in allocator_options.cpp and expandable_segments.cpp.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "core/allocator_options.hpp"
 #include "core/device/block.hpp"
 #include "core/device/free_blocks.hpp"
 
@@ -20,7 +22,7 @@ inline constexpr std::uint64_t kMinLarge = std::uint64_t{10} << 20;
 inline constexpr std::uint64_t kRoundLarge = std::uint64_t{2} << 20;
 
 // A device, or a limit, that never runs out.
-inline constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kUnlimited = AllocatorOptions::kNever;
 
 // Bytes of the block that a request needs.
 constexpr std::uint64_t rounded(std::uint64_t bytes) {
@@ -28,19 +30,23 @@ constexpr std::uint64_t rounded(std::uint64_t bytes) {
 }
 
 // Bytes asked of the device for a request of `rounded_bytes` that no free block can serve.
-constexpr std::uint64_t segment_size(std::uint64_t rounded_bytes) {
+constexpr std::uint64_t segment_size(std::uint64_t rounded_bytes,
+                                     std::uint64_t large_segment = kLargeSegment) {
   if (rounded_bytes <= kSmall) return kSmallSegment;
-  if (rounded_bytes < kMinLarge) return kLargeSegment;
+  if (rounded_bytes < kMinLarge) return large_segment;
   return (rounded_bytes + kRoundLarge - 1) / kRoundLarge * kRoundLarge;
 }
 
-// One cudaMalloc. A freed segment has no bytes; numbers are never reused.
+// One cudaMalloc, or the addresses of one expandable segment, whose bytes are those of its mapped
+// pages. A freed segment has no bytes; numbers are never reused.
 struct Segment {
   std::uint64_t bytes = 0;
   std::uint64_t address = 0;
   Block first = kNone;
   std::int32_t stream = 0;
   bool small = false;
+  std::uint64_t page = 0;    // bytes of one page of an expandable segment; 0 for others
+  std::int32_t number = -1;  // in the order in which they first got memory
 };
 
 // A stretch of a segment.
@@ -50,12 +56,21 @@ struct Stretch {
   BlockState state = BlockState::kFree;
 };
 
-// A segment came from the device (`allocated`) or went back to it.
+// A segment, or pages of an expandable one, came from the device (`allocated`) or went back to it.
 struct SegmentEvent {
   bool allocated = false;
   std::int32_t segment = 0;
   std::uint64_t bytes = 0;
   std::int32_t stream = 0;
+  bool pages = false;
+  std::uint64_t offset = 0;  // of the pages
+};
+
+// What is reserved but not allocated. Bytes.
+struct FreeSpace {
+  std::int64_t segments = 0;
+  std::uint64_t largest = 0;   // the largest free block
+  std::uint64_t stranded = 0;  // empty_cache() could not return them: their segment is in use
 };
 
 // A free that waits for another stream.
@@ -76,6 +91,9 @@ struct OutOfMemory {
 class CachingAllocator {
  public:
   explicit CachingAllocator(std::uint64_t device_bytes = kUnlimited);
+  // A memory fraction among the options is one of `device_bytes`.
+  CachingAllocator(std::uint64_t device_bytes, const AllocatorOptions& options);
+  ~CachingAllocator();
 
   // A block for a request of more than 0 bytes (an empty request does not reach the allocator);
   // kNone where the device has no room, see out_of_memory(). Streams are small numbers from 0.
@@ -98,6 +116,9 @@ class CachingAllocator {
   void set_outside(std::uint64_t bytes) { outside_ = bytes; }
   // Limit of reserved(): torch.cuda.set_per_process_memory_fraction times the device's bytes.
   void set_allowed(std::uint64_t bytes) { allowed_ = bytes; }
+  // Where garbage_collection_threshold collects, in place of its share of what a fraction of this
+  // allocator's device allows. Only with options.
+  void set_collect_above(std::uint64_t reserved_bytes);
 
   // Bytes now, and their maxima since the start or the last reset.
   std::uint64_t allocated() const { return allocated_; }
@@ -115,7 +136,9 @@ class CachingAllocator {
   const std::optional<OutOfMemory>& out_of_memory() const { return out_of_memory_; }
 
   std::uint64_t block_bytes(Block block) const { return records_[block].size; }
-  std::int32_t segment_of(Block block) const { return records_[block].segment; }
+  std::int32_t segment_of(Block block) const {
+    return segments_[index(records_[block].segment)].number;
+  }
   std::uint64_t offset_of(Block block) const {
     const BlockRecord& record = records_[block];
     return record.address - segments_[index(record.segment)].address;
@@ -124,7 +147,8 @@ class CachingAllocator {
   // All segments ever made, by number; those with 0 bytes were freed.
   const std::vector<Segment>& segments() const { return segments_; }
   std::int64_t live_segments() const { return live_segments_; }
-  // The blocks of a live segment by offset.
+  FreeSpace free_space() const;
+  // The blocks of a live segment by offset; `segment` is an index into segments().
   std::vector<Stretch> stretches(std::int32_t segment) const;
 
   // Equal for two states whose live segments, in the order they were made, are of the same stream,
@@ -150,10 +174,36 @@ class CachingAllocator {
   Block new_block();
   void drop(Block block);
   Block grow(std::uint64_t bytes, int stream, bool small);
+  Block new_segment(std::uint64_t size, int stream, bool small);
+  void fail(std::uint64_t size);
+  void reserve(std::uint64_t bytes);
+  Block cut(Block block, std::uint64_t bytes);
   void split(Block block, std::uint64_t bytes);
-  void complete(Block block);
+  Block use(Block block);
+  Block complete(Block block);
   void absorb_next(Block block, Block next);
   void release_whole(FreeBlocks& pool);
+  void release(FreeBlocks& pool, Block block);
+
+  // With options (allocator_options.cpp).
+  struct Configured;
+  Block allocate_configured(std::uint64_t bytes, int stream);
+  Block find_configured(std::size_t pool, std::uint64_t need);
+  Block grow_configured(std::uint64_t need, int stream, bool small);
+  Block try_grow(std::uint64_t need, std::uint64_t size, int stream, bool small);
+  bool release_oversize(std::size_t pool, std::uint64_t need);
+  void collect();
+  void note_age(Block block);
+
+  // With expandable segments (expandable_segments.cpp).
+  std::uint64_t reach(Block block) const;
+  Block extend(std::uint64_t need, int stream, bool small);
+  Block new_reservation(int stream, bool small);
+  Block map_pages(Block block, std::uint64_t bytes);
+  void unmap_pages(Block block);
+  void add_unmapped(Block block);
+  void remove_unmapped(Block block);
+  std::uint64_t returnable(Block block) const;
 
   std::vector<BlockRecord> records_;
   Block spare_ = kNone;            // the first of the records without a block, linked by `next`
@@ -172,6 +222,7 @@ class CachingAllocator {
   Wait next_wait_ = 0;
   std::int64_t retries_ = 0, ooms_ = 0, live_segments_ = 0;
   bool logging_ = false;
+  std::unique_ptr<Configured> configured_;  // null without options
 };
 
 }  // namespace ledger::device

@@ -12,7 +12,8 @@ using Block = std::uint32_t;
 // is never free and larger than any request, so that neighbours need no test for being there.
 inline constexpr Block kNone = 0;
 
-enum class BlockState : std::uint8_t { kFree, kUsed, kWaiting };
+// kUnmapped: addresses without memory, of an expandable segment.
+enum class BlockState : std::uint8_t { kFree, kUsed, kWaiting, kUnmapped };
 
 // Blocks tile their segment exactly, in the order of `next`. The low end of a block never moves.
 struct BlockRecord {

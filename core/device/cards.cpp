@@ -48,7 +48,12 @@ std::string source_of(const Value& card, std::string_view figure) {
 
 void set_usable(const Value& entry, Card& card) {
   const auto windows = number_of(entry, "torch_total_gib_windows_wsl");
-  if (windows) card.usable_bytes_windows = std::floor(*windows * kGiB);
+  const auto shown_on_linux = number_of(entry, "smi_total_mib");
+  if (windows) {
+    card.usable_bytes_windows = std::floor(*windows * kGiB);
+  } else if (shown_on_linux) {  // all that nvidia-smi shows, or one MiB less
+    card.usable_bytes_windows = (*shown_on_linux - 1) * kMiB;
+  }
   if (const auto torch = number_of(entry, "torch_total_gib")) {
     card.usable_bytes = std::floor(*torch * kGiB);
     card.usable_source = (card.unified ? "what PyTorch can use of the shared memory by default"

@@ -73,6 +73,13 @@ class FreeBlocks {
     return above == kEnd ? kNone : lists_[above].first;
   }
 
+  // The next in the order; kNone after the last.
+  Block after(const BlockRecord* records, Block block) const {
+    if (records[block].free_next != kNone) return records[block].free_next;
+    const std::size_t above = occupied_from(list_of(records[block].size) + 1);
+    return above == kEnd ? kNone : lists_[above].first;
+  }
+
   std::vector<Block> in_order(const BlockRecord* records) const {
     std::vector<Block> blocks;
     for (std::size_t at = occupied_from(0); at != kEnd; at = occupied_from(at + 1)) {

@@ -2,6 +2,7 @@
 #include "core/device/replay.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ledger::device {
 namespace {
@@ -94,23 +95,38 @@ struct Phases {
   }
 };
 
-// Bytes as the allocator takes them. A size that no scenario can have asks for as good as nothing,
-// rather than for more than there are addresses.
+// Reserved bytes above which garbage is collected on a device of that size.
+std::uint64_t collecting(const AllocatorOptions& options, double device_bytes) {
+  if (options.garbage_collection_threshold <= 0 || !options.per_process_memory_fraction ||
+      device_bytes <= 0) {
+    return kUnlimited;
+  }
+  const double allowed = std::floor(*options.per_process_memory_fraction * device_bytes);
+  return static_cast<std::uint64_t>(options.garbage_collection_threshold * allowed);
+}
+
+}  // namespace
+
 std::uint64_t requested(const StorageRecord& storage) {
   constexpr double kMost = 9007199254740992;  // 2^53
   const double bytes = storage.bytes.value();
   return bytes > 0 && bytes <= kMost ? static_cast<std::uint64_t>(bytes) : 1;
 }
 
-}  // namespace
-
-Replay replay(const Record& record) {
+Replay replay(const Record& record, const AllocatorOptions& options, double device_bytes) {
   Replay out;
   out.allocated.resize(record.events.size());
   out.reserved.resize(record.events.size());
   out.block_bytes.resize(record.storages.size());
   std::vector<Block> blocks(record.storages.size(), kNone);
-  CachingAllocator allocator;
+  AllocatorOptions endless = options;
+  endless.per_process_memory_fraction.reset();  // nothing fails here
+  CachingAllocator allocator(kUnlimited, endless);
+  allocator.set_collect_above(collecting(options, device_bytes));
+  FreeSpace space;
+  std::uint64_t highest = 0;
+  std::uint32_t highest_event = 0;
+  bool loaded = false;
   Phases phases;
   bool ended = false;
   bool accumulates = false;
@@ -125,6 +141,11 @@ Replay replay(const Record& record) {
         blocks[event.id] = block;
         out.block_bytes[event.id] = allocator.block_bytes(block);
         phases.at_allocation(i, allocator.allocated(), allocator.reserved());
+        if (loaded && allocator.reserved() > highest) {
+          highest = allocator.reserved();
+          highest_event = i;
+          space = allocator.free_space();
+        }
         break;
       }
       case Event::Kind::kFree: allocator.free(blocks[event.id]); break;
@@ -135,6 +156,10 @@ Replay replay(const Record& record) {
         if (mark.kind == Mark::Kind::kLoaded) {
           out.weights_bytes = allocator.allocated();
           allocator.reset_peaks();
+          loaded = true;
+          highest = allocator.reserved();
+          highest_event = i;
+          space = allocator.free_space();
         }
         if (mark.kind == Mark::Kind::kBackwardEnd && accumulates) {
           out.micro_batch_states[mark.step == 1 ? 0 : 1].push_back(allocator.state_hash());
@@ -142,6 +167,8 @@ Replay replay(const Record& record) {
         if (mark.kind == Mark::Kind::kEnd) {
           out.segments = allocator.live_segments();
           out.reserved_peak = allocator.reserved_peak();
+          out.reserved_event = highest_event;
+          out.at_reserved_peak = space;
           ended = mark.step > 2;
         }
         break;

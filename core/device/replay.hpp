@@ -35,11 +35,19 @@ struct Replay {
   std::int64_t segments = 0;        // at the end
   // After each micro-batch of step 1 and 2: equal numbers mean equal states of the allocator.
   std::array<std::vector<std::uint64_t>, 2> micro_batch_states;
-  std::uint64_t reserved_peak = 0;  // since loading
+  std::uint64_t reserved_peak = 0;   // since loading
+  std::uint32_t reserved_event = 0;  // where it was first reached
+  FreeSpace at_reserved_peak;
   // The phase with the largest peak of allocated bytes; the first of equals.
   std::size_t peak_phase = 0;
 };
 
-Replay replay(const Record& record);
+// On a device without an end. Where garbage_collection_threshold is among the options, it collects
+// as on one of `device_bytes`; 0: never.
+Replay replay(const Record& record, const AllocatorOptions& options = {}, double device_bytes = 0);
+
+// Bytes as the allocator takes them. A size that no scenario can have asks for as good as nothing,
+// rather than for more than there are addresses.
+std::uint64_t requested(const StorageRecord& storage);
 
 }  // namespace ledger::device

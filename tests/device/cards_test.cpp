@@ -78,6 +78,16 @@ TEST_CASE("else it is derived from nvidia-smi's figure less what drivers keep, a
   CHECK(card("h20").usable_bytes.value() == (97871 - 1100) * kMiB);
 }
 
+TEST_CASE("Windows shows what nvidia-smi does, or one MiB less") {
+  CHECK(card("rtx 4060").usable_bytes_windows.value() == (8188 - 1) * kMiB);
+  for (const Card& c : all_cards()) {
+    CAPTURE(c.id);
+    if (c.usable_bytes && c.usable_bytes_windows) {
+      CHECK(*c.usable_bytes_windows >= *c.usable_bytes);
+    }
+  }
+}
+
 TEST_CASE("a card of which no size was seen has none; the nominal size is not taken for it") {
   CHECK_FALSE(card("l40").usable_bytes.has_value());
   CHECK_FALSE(card("apple-m-series-96gb-unified").usable_bytes.has_value());

@@ -21,6 +21,8 @@ enum Op : int {
   kOutside = 7,            // change of the device's bytes that are not the allocator's
   kSegmentAllocated = 10,  // size, stream
   kSegmentFreed = 11,      // segment
+  kPagesMapped = 12,       // offset, size, reservation * 256 + stream
+  kPagesUnmapped = 13,     // the same
 };
 
 struct Event {
@@ -39,6 +41,7 @@ struct Mark {
 struct Trace {
   std::string id;
   std::uint64_t device_bytes = 0;
+  std::string conf;     // PYTORCH_ALLOC_CONF
   double fraction = 0;  // per-process memory fraction; 0 for none
   std::vector<Event> events;
   std::vector<Mark> marks;
@@ -70,6 +73,7 @@ inline Trace read_trace(const std::string& path) {
   const auto bytes = [&json](const char* key) { return json[key].get<std::uint64_t>(); };
   trace.id = json["id"].get<std::string>();
   trace.device_bytes = bytes("device_bytes");
+  trace.conf = json.value("conf", "");
   trace.fraction = json["case"].value("fraction", 0.0);
   trace.placement = json["placement_fnv"].get<std::string>();
   trace.allocated_peak = bytes("allocated_peak");
@@ -95,7 +99,7 @@ inline Trace read_trace(const std::string& path) {
   }
   const auto& events = json["events"];
   const auto arity = [](int op) {
-    if (op == kOutOfMemory) return 3;
+    if (op == kOutOfMemory || op == kPagesMapped || op == kPagesUnmapped) return 3;
     if (op == kAllocate || op == kSegmentAllocated) return 2;
     return op == kEmptyCache ? 0 : 1;
   };
