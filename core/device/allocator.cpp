@@ -14,7 +14,8 @@ CachingAllocator::CachingAllocator(std::uint64_t device_bytes)
 CachingAllocator::~CachingAllocator() = default;
 
 Block CachingAllocator::allocate(std::uint64_t bytes, int stream) {
-  if (configured_) return allocate_configured(bytes, stream);
+  if (configured_) [[unlikely]]
+    return allocate_configured(bytes, stream);
   const std::uint64_t need = rounded(bytes);
   const bool small = need <= kSmall;
   const std::size_t pool = pool_of(stream, small);
@@ -30,14 +31,6 @@ Block CachingAllocator::allocate(std::uint64_t bytes, int stream) {
   const std::uint64_t rest = records_[block].size - need;
   if (small ? rest >= kMinBlock : rest > kSmall) split(block, need);
   return use(block);
-}
-
-Block CachingAllocator::use(Block block) {
-  BlockRecord& record = records_[block];
-  record.state = BlockState::kUsed;
-  allocated_ += record.size;
-  if (allocated_ > allocated_peak_) allocated_peak_ = allocated_;
-  return block;
 }
 
 void CachingAllocator::free(Block block) {
@@ -114,16 +107,6 @@ std::vector<SegmentEvent> CachingAllocator::take_segment_events() {
   return std::exchange(log_, std::vector<SegmentEvent>());
 }
 
-Block CachingAllocator::new_block() {
-  const Block block = spare_;
-  if (block == kNone) {
-    records_.push_back(BlockRecord());
-    return static_cast<Block>(records_.size() - 1);
-  }
-  spare_ = records_[block].next;
-  return block;
-}
-
 void CachingAllocator::drop(Block block) {
   records_[block].next = spare_;
   spare_ = block;
@@ -171,30 +154,13 @@ void CachingAllocator::fail(std::uint64_t size) {
                                allowed_, allocated_, reserved_ - allocated_};
 }
 
-// The block keeps its low `bytes`; the rest becomes a free block behind it that is in no list.
-Block CachingAllocator::cut(Block block, std::uint64_t bytes) {
-  const Block rest = new_block();
-  BlockRecord& low = records_[block];
-  records_[rest] = {.address = low.address + bytes,
-                    .size = low.size - bytes,
-                    .prev = block,
-                    .next = low.next,
-                    .segment = low.segment,
-                    .pool = low.pool};
-  records_[low.next].prev = rest;
-  low.size = bytes;
-  low.next = rest;
-  return rest;
-}
-
 void CachingAllocator::split(Block block, std::uint64_t bytes) {
   const Block rest = cut(block, bytes);
   pools_[records_[rest].pool].insert(records(), rest);
 }
 
-// Merges a block that is no longer in use with its free neighbours, files the whole as free and
-// returns it.
-Block CachingAllocator::complete(Block block) {
+// Merges a block that is no longer in use with its free neighbours and files it as free.
+void CachingAllocator::complete(Block block) {
   FreeBlocks& pool = pools_[records_[block].pool];
   records_[block].state = BlockState::kFree;
   const Block next = records_[block].next;
@@ -209,8 +175,8 @@ Block CachingAllocator::complete(Block block) {
     block = prev;
   }
   pool.insert(records(), block);
-  if (configured_) note_age(block);
-  return block;
+  if (configured_) [[unlikely]]
+    note_age(block);
 }
 
 void CachingAllocator::absorb_next(Block block, Block next) {

@@ -171,16 +171,44 @@ class CachingAllocator {
     return static_cast<std::size_t>(stream) * 2 + (small ? 1 : 0);
   }
   BlockRecord* records() { return records_.data(); }
-  Block new_block();
+  Block new_block() {
+    const Block block = spare_;
+    if (block == kNone) {
+      records_.push_back(BlockRecord());
+      return static_cast<Block>(records_.size() - 1);
+    }
+    spare_ = records_[block].next;
+    return block;
+  }
   void drop(Block block);
   Block grow(std::uint64_t bytes, int stream, bool small);
   Block new_segment(std::uint64_t size, int stream, bool small);
   void fail(std::uint64_t size);
   void reserve(std::uint64_t bytes);
-  Block cut(Block block, std::uint64_t bytes);
+  // The block keeps its low `bytes`; the rest becomes a free block behind it that is in no list.
+  Block cut(Block block, std::uint64_t bytes) {
+    const Block rest = new_block();
+    BlockRecord& low = records_[block];
+    records_[rest] = {.address = low.address + bytes,
+                      .size = low.size - bytes,
+                      .prev = block,
+                      .next = low.next,
+                      .segment = low.segment,
+                      .pool = low.pool};
+    records_[low.next].prev = rest;
+    low.size = bytes;
+    low.next = rest;
+    return rest;
+  }
   void split(Block block, std::uint64_t bytes);
-  Block use(Block block);
-  Block complete(Block block);
+  Block use(Block block) {
+    BlockRecord& record = records_[block];
+    record.state = BlockState::kUsed;
+    allocated_ += record.size;
+    if (allocated_ > allocated_peak_) allocated_peak_ = allocated_;
+    return block;
+  }
+  void complete(Block block);
   void absorb_next(Block block, Block next);
   void release_whole(FreeBlocks& pool);
   void release(FreeBlocks& pool, Block block);

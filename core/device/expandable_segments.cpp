@@ -83,7 +83,10 @@ Block CachingAllocator::map_pages(Block block, std::uint64_t bytes) {
   if (logging_) {
     log_.push_back({true, segment.number, mapped, segment.stream, true, offset_of(block)});
   }
-  return complete(block);
+  const Block prev = records_[block].prev;
+  const Block low = records_[prev].state == BlockState::kFree ? prev : block;
+  complete(block);
+  return low;
 }
 
 // Takes the memory of the whole pages inside a free block; the parts of pages at its ends stay.
