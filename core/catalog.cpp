@@ -84,6 +84,7 @@ Value cards() {
     entry.add("usable_bytes", number(card.usable_bytes));
     entry.add("usable_source", card.usable_bytes ? text(card.usable_source) : Value());
     entry.add("usable_bytes_windows", number(card.usable_bytes_windows));
+    entry.add("nvidia_smi_bytes", number(card.nvidia_smi_bytes));
     entry.add("compute_capability", card.compute_major == 0
                                         ? Value()
                                         : text(std::to_string(card.compute_major) + "." +

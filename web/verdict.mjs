@@ -34,6 +34,8 @@ export function verdict_sentence({ verdict, peak }, n, unit = 'GiB') {
   const { low, high } = verdict.spare_bytes;
   if (verdict.fits === 'yes') return `It fits, with ${of(low, high)} to spare.`;
   if (verdict.fits === 'no') return `It does not fit: ${of(-high, -low)} too much.`;
+  if (high < 0)
+    return `It just fits: ${of(-high, -low)} of what it would reserve must be given back on the way.`;
   return low < 0 && high > 0
     ? `It may fit: between ${say(-low)} ${unit} too much and ${say(high)} ${unit} to spare.`
     : `It just fits, with ${of(low, high)} to spare.`;

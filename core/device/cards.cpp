@@ -49,6 +49,7 @@ std::string source_of(const Value& card, std::string_view figure) {
 void set_usable(const Value& entry, Card& card) {
   const auto windows = number_of(entry, "torch_total_gib_windows_wsl");
   const auto shown_on_linux = number_of(entry, "smi_total_mib");
+  if (shown_on_linux) card.nvidia_smi_bytes = *shown_on_linux * kMiB;
   if (windows) {
     card.usable_bytes_windows = std::floor(*windows * kGiB);
   } else if (shown_on_linux) {  // all that nvidia-smi shows, or one MiB less

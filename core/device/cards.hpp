@@ -16,6 +16,7 @@ struct Card {
   std::optional<double> usable_bytes;
   std::string usable_source;                   // a clause: where usable_bytes comes from
   std::optional<double> usable_bytes_windows;  // as reported on Windows and WSL2
+  std::optional<double> nvidia_smi_bytes;      // what nvidia-smi shows as the whole card
   int compute_major = 0, compute_minor = 0;    // 0.0: not a CUDA device
   std::optional<double> multiprocessors, threads_per_multiprocessor;
 };

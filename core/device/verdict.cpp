@@ -59,11 +59,12 @@ Verdict judge(const Scenario& scenario, const Record& record, const Replay& repl
                      process.high + system.high + device.other_bytes};
   verdict.needed = {reserved.on_card.low + verdict.outside.low,
                     reserved.on_card.high + verdict.outside.high};
-  verdict.spare = {total - verdict.needed.high, total - verdict.needed.low};
   // A memory fraction limits what is reserved, whatever is free.
   const auto& fraction = scenario.allocator.per_process_memory_fraction;
   const double allowed = fraction ? std::floor(*fraction * total) : total;
-  if (verdict.spare.low >= 0 && reserved.on_card.high <= allowed) {
+  verdict.spare = {std::min(total - verdict.needed.high, allowed - reserved.on_card.high),
+                   std::min(total - verdict.needed.low, allowed - reserved.on_card.low)};
+  if (verdict.spare.low >= 0) {
     const bool room = verdict.spare.low >= verdict.headroom;
     verdict.fit = room ? Fit::kYes : Fit::kClose;
     verdict.reason = room ? Reason::kRoom : Reason::kHeadroom;

@@ -80,6 +80,7 @@ TEST_CASE("else it is derived from nvidia-smi's figure less what drivers keep, a
 
 TEST_CASE("Windows shows what nvidia-smi does, or one MiB less") {
   CHECK(card("rtx 4060").usable_bytes_windows.value() == (8188 - 1) * kMiB);
+  CHECK(card("rtx 4060").nvidia_smi_bytes.value() == 8188 * kMiB);
   for (const Card& c : all_cards()) {
     CAPTURE(c.id);
     if (c.usable_bytes && c.usable_bytes_windows) {

@@ -31,6 +31,7 @@ test('the verdict has three values', () => {
     verdict_of('close', -0.5, 0.25),
     'It may fit: between 0.50 GiB too much and 0.25 GiB to spare.',
   );
+  assert.match(verdict_of('close', -2, -1), /just fits: 1\.00 to 2\.00 GiB .* given back/);
   assert.equal(verdict_sentence({ ...report, verdict: null }, n), 'It needs 10.25 to 11.00 GiB.');
   assert.match(text(verdict(view())), /to spare\. \(13\.96 to 14\.76 GB\)/);
 });
