@@ -9,6 +9,8 @@
 
 #include "core/catalog.hpp"
 #include "core/events.hpp"
+#include "core/explain/compare.hpp"
+#include "core/explain/explain.hpp"
 #include "core/json.hpp"
 #include "core/report.hpp"
 #include "core/table.hpp"
@@ -27,6 +29,12 @@ constexpr const char* kHelp =
     "       ledger events FILE|- [STEP]      every allocation and free of a step (2 unless said), "
     "for "
     "comparison with a recorded run\n"
+    "       ledger explain [--scenario FILE] [--json] FILE|-\n"
+    "                                        what an out-of-memory message says: its numbers in "
+    "true\n"
+    "                                        units, the cause, the tensor, what to change first\n"
+    "       ledger compare FILE|-            measured memory beside the estimate (JSON: scenario, "
+    "measured)\n"
     "       ledger catalog                   everything a scenario can choose from, with the "
     "defaults (JSON)\n"
     "       ledger --help | --version\n"
@@ -124,6 +132,63 @@ int estimate(const std::vector<std::string_view>& arguments) {
   return status;
 }
 
+struct Input {
+  std::string text;
+  int status = kAnswered;  // else why it could not be read
+};
+
+Input read_input(const std::string& name) {
+  std::FILE* file = name == "-" ? stdin : std::fopen(name.c_str(), "rb");
+  if (file == nullptr)
+    return {{}, refuse(name + " could not be opened: " + std::strerror(errno) + ".")};
+  Input input{read_text(file, false).bytes, kAnswered};
+  if (std::ferror(file) != 0) input.status = refuse_input(name);
+  if (file != stdin) std::fclose(file);
+  return input;
+}
+
+int explain(const std::vector<std::string_view>& arguments) {
+  bool as_json = false;
+  std::string scenario_name, name;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string argument(arguments[i]);
+    if (argument == "--json") {
+      as_json = true;
+    } else if (argument == "--scenario" && i + 1 < arguments.size()) {
+      scenario_name = arguments[++i];
+    } else if (argument.size() > 1 && argument.front() == '-') {
+      return refuse("explain knows --scenario FILE and --json, not " + argument + ".");
+    } else if (name.empty()) {
+      name = argument;
+    } else {
+      return refuse("explain needs one file, or - for standard input; see ledger --help.");
+    }
+  }
+  if (name.empty() || (name == "-" && scenario_name == "-"))
+    return refuse("explain needs one file, or - for standard input; see ledger --help.");
+  Input scenario;
+  if (!scenario_name.empty()) scenario = read_input(scenario_name);
+  if (scenario.status != kAnswered) return scenario.status;
+  const Input message = read_input(name);
+  if (message.status != kAnswered) return message.status;
+  const std::string explanation = ledger::explain(message.text, scenario.text);
+  if (!write(as_json ? explanation + "\n" : ledger::explanation_table(explanation)))
+    return refuse_output();
+  const ledger::json::Value answer = ledger::json::parse(explanation).value;
+  return answer.find("problems")->list.empty() ? kAnswered : kProblems;
+}
+
+int compare(const std::vector<std::string_view>& arguments) {
+  if (arguments.size() != 1)
+    return refuse("compare needs one file, or - for standard input; see ledger --help.");
+  const Input input = read_input(std::string(arguments[0]));
+  if (input.status != kAnswered) return input.status;
+  const std::string comparison = ledger::compare(input.text);
+  if (!write(comparison + "\n")) return refuse_output();
+  const ledger::json::Value answer = ledger::json::parse(comparison).value;
+  return answer.find("problems")->list.empty() ? kAnswered : kProblems;
+}
+
 int events(const std::vector<std::string_view>& arguments) {
   if (arguments.empty() || arguments.size() > 2) {
     return refuse("events needs one file, or - for standard input, and perhaps the step: 1 or 2.");
@@ -148,6 +213,8 @@ int main(int count, char** values) {
   if (arguments.empty()) return refuse("nothing was asked; see ledger --help.");
   const std::string_view command = arguments.front();
   if (command == "estimate") return estimate({arguments.begin() + 1, arguments.end()});
+  if (command == "explain") return explain({arguments.begin() + 1, arguments.end()});
+  if (command == "compare") return compare({arguments.begin() + 1, arguments.end()});
   if (command == "events") return events({arguments.begin() + 1, arguments.end()});
   if (arguments.size() > 1)
     return refuse(std::string(command) + " takes nothing after it; see ledger --help.");
