@@ -227,8 +227,8 @@ double preference_of(const ShapeBytes& shape) {
   switch (shape.kind) {
     case Kind::kLogits: out += 1; break;
     case Kind::kScores: out += 2; break;
-    case Kind::kOptimizerState: out += 3; break;
-    case Kind::kWeight: out += 4; break;
+    case Kind::kWeight: out += 3; break;
+    case Kind::kOptimizerState: out += 4; break;
     case Kind::kGradient: out += 5; break;
     case Kind::kMlp: out += 6; break;
     case Kind::kHidden: out += 7; break;

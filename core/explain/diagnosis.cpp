@@ -207,6 +207,12 @@ constexpr std::array kFixed = {
           "The job passed the host memory that it had asked Slurm for."},
     Fixed{Producer::kKubernetes, Cause::kHostMemory,
           "The container passed its limit of host memory."},
+    Fixed{Producer::kPython, Cause::kHostMemory,
+          "Python asked for the host's memory, and there was not enough of it, or of the "
+          "container's share."},
+    Fixed{Producer::kTriton, Cause::kLimit,
+          "A kernel wants more of a multiprocessor's shared memory than there is: a matter of its "
+          "block sizes, not of the card's memory."},
     Fixed{Producer::kNccl, Cause::kOutsideAllocator,
           "NCCL allocates outside of PyTorch's allocator, which holds all the rest. The size says "
           "nothing; leave it room: a lower memory fraction, or fewer cached segments."},
@@ -333,12 +339,13 @@ Diagnosis diagnose(const Message& m) {
     d.cause = Cause::kNotAnError;
     d.why = "A warning: " + std::string(m.anchor->why) + ".";
   }
-  if (tried && tried->bytes >= kExa) {
+  if (tried && (tried->bytes >= kExa || tried->bytes < 0)) {
     d.cause = Cause::kCorruptSize;
-    d.arithmetic.push_back(size_text(tried->bytes) + " is " +
-                           with_separators(std::floor(tried->bytes / kExa)) +
-                           " times 2^60 bytes and more; near 2^64 it is a negative number read as "
-                           "a positive one");
+    if (tried->bytes > 0)
+      d.arithmetic.push_back(
+          size_text(tried->bytes) + " is " + with_separators(std::floor(tried->bytes / kExa)) +
+          " times 2^60 bytes and more; near 2^64 it is a negative number read as "
+          "a positive one");
     d.why =
         "No memory is so large. A length is corrupt: a negative number that wrapped, or a size "
         "that was never sent. More memory does not help.";
@@ -381,8 +388,10 @@ Diagnosis diagnose(const Message& m) {
           ", the working set that macOS recommends: of machines up to 32 GB about two "
           "thirds of the memory");
     d.why =
-        "MPS stops at its own limit, 1.7 times the recommended working set. That may be more "
-        "than the memory there is, so it is not the size of the machine.";
+        l <= 0
+            ? "Metal has no more, or refuses a buffer of this size."
+            : "MPS stops at its own limit, 1.7 times the recommended working set. That may be more "
+              "than the memory there is, so it is not the size of the machine.";
     if (m.severity == Severity::kError) return d;
   }
   const Reading* needed = m.find(Label::kCacheNeeded);
@@ -437,6 +446,7 @@ Diagnosis diagnose(const Message& m) {
       case Producer::kTgi:
       case Producer::kDeepspeed:
       case Producer::kLlmc:
+      case Producer::kFramework:
         if (m.severity == Severity::kError) d.cause = Cause::kProgram;
         break;
       default: break;
@@ -449,8 +459,10 @@ Diagnosis diagnose(const Message& m) {
           "more than there is.";
   }
   const std::string_view words(m.anchor->words);
-  if (m.producer == Producer::kTensorflow && words.find("on host") != words.npos)
+  if (m.producer == Producer::kTensorflow && words.find("on host") != words.npos) {
     d.cause = Cause::kHostMemory;
+    d.why = "Pinned memory of the host was asked for, and was not there.";
+  }
   if (const Reading* block = m.find(Label::kBlockLimit);
       block && tried && tried->bytes > block->bytes) {
     d.cause = Cause::kLimit;
@@ -468,7 +480,8 @@ Diagnosis diagnose(const Message& m) {
       figures.why = d.why;
     }
     d = figures;
-    if (tried && d.capacity > 0 && tried->bytes < d.capacity / 100 && d.cause == Cause::kProgram)
+    if (tried && d.capacity > 0 && tried->bytes < d.capacity / 100 &&
+        (d.cause == Cause::kProgram || d.cause == Cause::kFragmentation))
       d.notes.push_back(
           {"last_straw",
            "Under one hundredth of the device was asked for: this request is only the last "

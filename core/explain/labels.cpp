@@ -69,7 +69,7 @@ struct Clause {
 
 constexpr Meaning kFloor = Meaning::kFloor;
 
-constexpr std::array kClauses = {
+constexpr Clause kClauses[] = {
     // -- PyTorch's caching allocators: CUDA, HIP, XPU, NPU and their forks
     Clause{"npuworkspaceallocator tried to allocate", "", Label::kTried},
     Clause{"tried to allocate more than", "memory", Label::kTried},
@@ -99,6 +99,7 @@ constexpr std::array kClauses = {
     Clause{"free (according to cuda):", "", Label::kFree},
     Clause{"user-supplied memory fraction):", "", Label::kLimit},
     // MPS
+    Clause{"invalid buffer size", "", Label::kTried},
     Clause{"mps allocated:", "", Label::kAllocated},
     Clause{"other allocations:", "", Label::kOutside},
     Clause{"max allowed:", "", Label::kLimit},
@@ -131,6 +132,8 @@ constexpr std::array kClauses = {
     Clause{"free memory on device * (#/", "", Label::kTotal},
     Clause{"memory utilization (", "", Label::kFraction, Bare::kCount},
     Clause{"memory utilization (#,", "", Label::kLimit},
+    Clause{"memory_utilization (#)", "", Label::kLimit},
+    Clause{"num_tokens", "", Label::kTokensMost, Bare::kCount},
     Clause{"model weights*", "", Label::kWeights},
     Clause{"<weights", "", Label::kWeights},
     Clause{"non_torch_memory*", "", Label::kOutside},
@@ -188,7 +191,11 @@ constexpr std::array kClauses = {
     Clause{"<activation", "", Label::kActivations},
     Clause{"train_mem_*", "", Label::kDelta, Bare::kNo, kFloor},
     Clause{"_mem_*_delta", "", Label::kDelta, Bare::kNo, kFloor},
-    Clause{"max memory:", "", Label::kTotal},
+    Clause{"% of max memory", "", Label::kFraction},
+    Clause{"peak reserved memory*", "", Label::kPeakReserved},
+    Clause{"", "of memory reserved", Label::kReserved},
+    Clause{"max memory", "", Label::kTotal},
+    Clause{"cpu total peak memory*(max)", "", Label::kHostUsed, Bare::kNo, kFloor},
     Clause{"gpu memory:", "", Label::kTotal},
     Clause{"vram_reserved", "", Label::kReserved, Bare::kGiga},
     Clause{"vram_allocated", "", Label::kAllocated, Bare::kGiga},
@@ -241,6 +248,24 @@ constexpr std::array kClauses = {
     Clause{"#. size:", "", Label::kTried},
     Clause{"allocation of", "exceeds", Label::kTried, Bare::kBytes},
     Clause{"exceeds", "of*system memory", Label::kThreshold},
+    Clause{"parameter allocation", "", Label::kWeights},
+    Clause{"constant allocation", "", Label::kBuffer},
+    Clause{"live_out allocation", "", Label::kBuffer},
+    Clause{"temp allocation", "", Label::kActivations},
+    Clause{"total allocation", "", Label::kProgram},
+    Clause{"attempting to reserve", "", Label::kTried},
+    Clause{"", "reservable", Label::kFree},
+    Clause{"allocation (size", "", Label::kTried, Bare::kBytes},
+    Clause{"exceed memory (size", "", Label::kTotal, Bare::kBytes},
+    Clause{"in-use chunks:", "", Label::kAllocated},
+    Clause{"total_region_allocated_bytes_:", "", Label::kReserved, Bare::kBytes},
+    Clause{"memory_limit_:", "", Label::kLimit, Bare::kBytes},
+    Clause{"available bytes:", "", Label::kFree, Bare::kBytes},
+    Clause{"<maxinuse:", "", Label::kPeakAllocated, Bare::kBytes},
+    Clause{"<inuse:", "", Label::kAllocated, Bare::kBytes},
+    Clause{"<limit:", "", Label::kLimit, Bare::kBytes},
+    Clause{"hardware limit:", "", Label::kLimit, Bare::kBytes},
+    Clause{"shared memory, required:", "", Label::kTried, Bare::kBytes},
     Clause{"bytes_limit", "", Label::kLimit, Bare::kBytes},
     // -- ggml, Ollama, MLX, llm.c
     Clause{"buffer of size", "", Label::kTried, Bare::kBytes},
@@ -267,9 +292,15 @@ constexpr std::array kClauses = {
     Clause{"size::#", "", Label::kTried},
     Clause{"calloc*", "", Label::kTried},
     Clause{"malloc*", "", Label::kTried},
-    Clause{"failed to alloc*", "", Label::kTried, Bare::kBytes},
-    Clause{"unable to alloc*", "", Label::kTried, Bare::kBytes},
-    Clause{"cannot alloc*", "", Label::kTried, Bare::kBytes},
+    Clause{"allocation of size", "", Label::kTried, Bare::kBytes},
+    Clause{"alloc size", "", Label::kTried, Bare::kBytes},
+    Clause{"(rounded to", "", Label::kTried, Bare::kBytes},
+    Clause{"", "memory has been allocated", Label::kAllocated},
+    Clause{"allocated so far:", "", Label::kAllocated},
+    Clause{"available memory is only", "", Label::kFree},
+    Clause{"failed to alloc*", "", Label::kTried},
+    Clause{"unable to alloc*", "", Label::kTried},
+    Clause{"cannot alloc*", "", Label::kTried},
     Clause{"allocate request for", "", Label::kTried},
     Clause{"request for # mib (", "", Label::kTried},
     Clause{"request for # gib (", "", Label::kTried},
@@ -330,6 +361,21 @@ constexpr std::array kClauses = {
     Clause{"<buffer*", "", Label::kBuffer},
 };
 
+// Labels of what is no size.
+bool counts(Label label) {
+  switch (label) {
+    case Label::kThreshold:
+    case Label::kFraction:
+    case Label::kTokens:
+    case Label::kTokensMost:
+    case Label::kElements:
+    case Label::kParameters:
+    case Label::kBlocks:
+    case Label::kCells: return true;
+    default: return false;
+  }
+}
+
 // Characters that may stand between the words and the number.
 bool between(char c) {
   constexpr std::string_view kBetween = ":=~<>(['\"`*-|";
@@ -383,6 +429,7 @@ Reading read_figure(const Squeezed& s, Figure figure) {
     for (const Clause& clause : kClauses) {
       if (bare && clause.bare == Bare::kNo) continue;
       if (!fits(s, figure, clause)) continue;
+      if (!is_size(figure.unit) && !bare && !counts(clause.label)) continue;
       if (clause.meaning == Meaning::kOpen && figure.spelling == Spelling::kLetter) continue;
       out.label = clause.label;
       out.meaning = clause.meaning;

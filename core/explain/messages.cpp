@@ -27,6 +27,7 @@ bool tells_in_parts(Producer producer) {
     case Producer::kVllm:
     case Producer::kKilled:
     case Producer::kKubernetes:
+    case Producer::kPython:
     case Producer::kMlx: return true;
     default: return false;
   }
@@ -106,17 +107,21 @@ struct TypeRow {
   int width;
 };
 constexpr std::array kTypes = {
-    TypeRow{"bf16", 2},    TypeRow{"f16", 2},     TypeRow{"f32", 4},    TypeRow{"f64", 8},
-    TypeRow{"s8", 1},      TypeRow{"u8", 1},      TypeRow{"s16", 2},    TypeRow{"s32", 4},
-    TypeRow{"u32", 4},     TypeRow{"s64", 8},     TypeRow{"pred", 1},   TypeRow{"bfloat16", 2},
-    TypeRow{"half", 2},    TypeRow{"float", 4},   TypeRow{"double", 8}, TypeRow{"int8", 1},
-    TypeRow{"uint8", 1},   TypeRow{"bool", 1},    TypeRow{"int32", 4},  TypeRow{"int64", 8},
-    TypeRow{"float16", 2}, TypeRow{"float32", 4},
+    TypeRow{"bf16", 2},        TypeRow{"f16", 2},     TypeRow{"f32", 4},
+    TypeRow{"f64", 8},         TypeRow{"s8", 1},      TypeRow{"u8", 1},
+    TypeRow{"s16", 2},         TypeRow{"s32", 4},     TypeRow{"u32", 4},
+    TypeRow{"s64", 8},         TypeRow{"pred", 1},    TypeRow{"bfloat16", 2},
+    TypeRow{"half", 2},        TypeRow{"float", 4},   TypeRow{"double", 8},
+    TypeRow{"int8", 1},        TypeRow{"uint8", 1},   TypeRow{"bool", 1},
+    TypeRow{"int32", 4},       TypeRow{"int64", 8},   TypeRow{"float16", 2},
+    TypeRow{"float32", 4},     TypeRow{"float64", 8}, TypeRow{"complex64", 8},
+    TypeRow{"complex128", 16},
 };
 
 std::optional<PrintedShape> shape_of(const Squeezed& s, const Message& m) {
   for (std::size_t i = m.begin; i < m.end; ++i) {
-    if (s.text[i] != '[' || i == 0) continue;
+    if ((s.text[i] != '[' && s.text[i] != '(') || i == 0) continue;
+    const char closing = s.text[i] == '[' ? ']' : ')';
     std::size_t word = i;
     while (word > m.begin && s.gap[word] == Gap::kNone &&
            (is_letter(s.text[word - 1]) || is_digit(s.text[word - 1])))
@@ -124,6 +129,7 @@ std::optional<PrintedShape> shape_of(const Squeezed& s, const Message& m) {
     const std::string_view before(s.text.data() + word, i - word);
     PrintedShape shape;
     bool known = before.size() >= 5 && before.substr(before.size() - 5) == "shape";
+    if (closing == ')' && !known) continue;
     const bool says_shape = known;
     for (const TypeRow& type : kTypes) {
       if (before == type.name) {
@@ -140,20 +146,22 @@ std::optional<PrintedShape> shape_of(const Squeezed& s, const Message& m) {
       if (is_digit(c)) {
         size = size * 10 + (c - '0');
         digits = true;
-      } else if ((c == ',' || c == ']') && digits) {
+      } else if ((c == ',' || c == closing) && digits) {
         shape.sizes.push_back(size);
         size = 0;
         digits = false;
-        if (c == ']') break;
+        if (c == closing) break;
       } else {
         break;
       }
     }
-    if (s.at(end) != ']' || shape.sizes.empty() || shape.sizes.size() > 8) continue;
+    if (s.at(end) != closing || shape.sizes.empty() || shape.sizes.size() > 8) continue;
     if (says_shape) {
       for (const TypeRow& type : kTypes) {
-        const std::string words = "]and type " + std::string(type.name) + ">";
-        if (stands_at(s, end, words.c_str())) shape.width = type.width;
+        for (const char* between : {"and type ", "and data type "}) {
+          const std::string words = between + std::string(type.name) + ">";
+          if (stands_at(s, end + 1, words.c_str())) shape.width = type.width;
+        }
       }
     }
     shape.printed = s.printed(word, end + 1);
@@ -294,6 +302,8 @@ Paste read_paste(std::string_view text) {
     read_around(read_to, m.begin);
     m.readings = readings_of(s, m.begin, m.end, kMostNumbers, true);
     m.versions = versions_of(s, m.begin, m.end, m.producer);
+    if (m.producer == Producer::kRawCuda && stands_within(s, m.begin, m.end, "ggml"))
+      m.producer = Producer::kGgml;
     m.rank = rank_of(s, m, anchors[n]);
     m.tensor = tensor_of(s, m);
     m.shape = shape_of(s, m);
@@ -309,6 +319,7 @@ Paste read_paste(std::string_view text) {
     for (const Reading& r : paste.around) {
       if (r.figure.begin < told.end) told.readings.push_back(r);
     }
+    told.shape = shape_of(s, told);
     told.severity = told.find(Label::kTried) ? Severity::kError : Severity::kLog;
     bool any = false;
     for (const Reading& r : told.readings) any = any || r.label != Label::kUnknown;

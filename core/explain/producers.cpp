@@ -11,7 +11,7 @@ constexpr std::string_view kSegments =
     "powers of 1024; the request is printed as the segment asked of the device: 2 MiB, 20 MiB, or "
     "rounded up to a multiple of 2 MiB";
 constexpr std::string_view kLying = "\"GB\" and \"MB\" are powers of 1024";
-constexpr std::string_view kBytes = "bytes";
+constexpr std::string_view kBytes = "bytes";  // exact
 
 constexpr std::array kProducers = {
     ProducerRow{Producer::kUnknown, "unknown", "an unknown program", Memory::kEither,
@@ -87,6 +87,13 @@ constexpr std::array kProducers = {
                 "mlx/backend/metal/allocator.cpp"},
     ProducerRow{Producer::kLlmc, "llmc", "llm.c", Memory::kDevice, Rounding::kNone,
                 "powers of 1024, cut off to whole MiB", "llm.c"},
+    ProducerRow{Producer::kPython, "python", "Python or NumPy", Memory::kHost, Rounding::kNone,
+                "powers of 1024", "numpy/_core/_exceptions.py"},
+    ProducerRow{Producer::kFramework, "framework",
+                "another framework (CuPy, Paddle, MindSpore, ONNX Runtime)", Memory::kDevice,
+                Rounding::kExact, "bytes, or powers of 1024", "public messages"},
+    ProducerRow{Producer::kTriton, "triton", "Triton", Memory::kDevice, Rounding::kExact, kBytes,
+                "triton/runtime/errors.py"},
     ProducerRow{Producer::kTrainerLog, "trainer_log", "a trainer's log", Memory::kDevice,
                 Rounding::kNone,
                 "powers of 1024, also where \"GB\" is printed (litgpt alone: 1000)",
@@ -120,6 +127,7 @@ constexpr std::array kAnchors = {
     Anchor{"gcu out of memory", Producer::kFork},
     Anchor{"supa out of memory", Producer::kFork},
     Anchor{"mps backend out of memory", Producer::kMps},
+    Anchor{"invalid buffer size", Producer::kMps},
     Anchor{"cuda out of memory", Producer::kCuda},
     Anchor{"allocation on device # would exceed allowed memory", Producer::kMallocAsync},
     Anchor{"currently allocated:", Producer::kMallocAsync, Severity::kError, false},
@@ -135,6 +143,7 @@ constexpr std::array kAnchors = {
     Anchor{"cuda driver error: out of memory", Producer::kRawCuda},
     Anchor{"cublas_status_alloc_failed", Producer::kRawCuda},
     Anchor{"cudnn_status_alloc_failed", Producer::kRawCuda},
+    Anchor{"unable to find a valid cudnn algorithm", Producer::kRawCuda},
     Anchor{"cudnn_status_not_supported", Producer::kRawCuda},
     Anchor{"cudaerrormemoryallocation", Producer::kRawCuda},
     Anchor{"hiperroroutofmemory", Producer::kRawCuda},
@@ -170,6 +179,9 @@ constexpr std::array kAnchors = {
     Anchor{"not enough memory. please try to increase --mem-fraction-static", Producer::kSglang},
     Anchor{"kv cache is allocated.", Producer::kSglang, kLog, false},
     Anchor{"load weight end", Producer::kSglang, kLog, false},
+    Anchor{"load weight begin", Producer::kSglang, kLog, false},
+    Anchor{"memory pool end", Producer::kSglang, kLog, false},
+    Anchor{"max_total_num_tokens", Producer::kSglang, kLog, false},
     Anchor{"available_gpu_mem", Producer::kSglang, kLog, false},
     Anchor{"not enough memory to handle", Producer::kTgi},
     // the host
@@ -205,10 +217,28 @@ constexpr std::array kAnchors = {
     Anchor{"ran out of memory in memory space", Producer::kXlaTpu, Severity::kError, false},
     Anchor{"total hbm usage", Producer::kXlaTpu, Severity::kError, false},
     Anchor{"unpadded size", Producer::kXlaTpu, Severity::kError, false},
+    Anchor{"attempting to allocate # g. that was not possible", Producer::kXlaTpu},
+    Anchor{"attempting to allocate # m. that was not possible", Producer::kXlaTpu},
+    Anchor{"attempting to reserve", Producer::kXlaTpu},
+    Anchor{"resourceexhaustederror", Producer::kTensorflow, Severity::kError, false},
+    Anchor{"sum total of in-use chunks", Producer::kTensorflow, kLog, false},
+    Anchor{"total_region_allocated_bytes_", Producer::kTensorflow, kLog, false},
     Anchor{"oom when allocating tensor with shape", Producer::kTensorflow},
     Anchor{"on host: cuda_error_out_of_memory", Producer::kTensorflow, Severity::kError, false},
     Anchor{"failed to alloc # bytes on host", Producer::kTensorflow},
     Anchor{"failed to allocate # from device: cuda_error_out_of_memory", Producer::kTensorflow},
+    Anchor{"<cupy.cuda.memory", Producer::kFramework},
+    Anchor{"out of memory error on gpu", Producer::kFramework},
+    Anchor{"onnxruntime", Producer::kFramework, Severity::kError, false},
+    Anchor{"memory isn't enough", Producer::kFramework, Severity::kError, false},
+    Anchor{"out of resource: shared memory", Producer::kTriton},
+    Anchor{"unable to allocate # gib for an array", Producer::kPython},
+    Anchor{"unable to allocate # mib for an array", Producer::kPython},
+    Anchor{"unable to allocate # tib for an array", Producer::kPython},
+    Anchor{"unable to allocate array with shape", Producer::kPython},
+    Anchor{"<memoryerror>", Producer::kPython, Severity::kError, false},
+    Anchor{"tcmalloc: large alloc", Producer::kPython, kWarning, true,
+           "a large allocation of host memory, which was made"},
     Anchor{"out of memory while trying to allocate", Producer::kXla},
     Anchor{"[executable_name=", Producer::kXla, Severity::kError, false},
     Anchor{"out of memory allocating # bytes", Producer::kXla},
@@ -224,6 +254,11 @@ constexpr std::array kAnchors = {
     Anchor{"failed to allocate buffer of size", Producer::kGgml, Severity::kError, false},
     Anchor{"failed to allocate * buffer of size", Producer::kGgml, Severity::kError, false},
     Anchor{"ggml_aligned_malloc", Producer::kGgml},
+    Anchor{"ggml_cuda_host_malloc: failed", Producer::kGgml},
+    Anchor{"ggml_vulkan: device memory allocation", Producer::kGgml},
+    Anchor{"ggml_vulkan: requested buffer size exceeds", Producer::kGgml, Severity::kError, false},
+    Anchor{"unable to allocate * buffer", Producer::kGgml, Severity::kError, false},
+    Anchor{"failed to allocate compute buffers", Producer::kGgml, Severity::kError, false},
     Anchor{"ggml_allocr_alloc", Producer::kGgml},
     Anchor{"ggml_cuda*: cudamalloc failed", Producer::kGgml, Severity::kError, false},
     Anchor{"cudamalloc failed", Producer::kGgml, Severity::kError, false},
@@ -232,6 +267,7 @@ constexpr std::array kAnchors = {
     Anchor{"model buffer size", Producer::kGgml, kLog, false},
     Anchor{"compute buffer size", Producer::kGgml, kLog, false},
     Anchor{"[metal::malloc]", Producer::kMlx},
+    Anchor{"[metal] command buffer execution failed: insufficient memory", Producer::kMlx},
     Anchor{"[malloc] unable", Producer::kMlx},
     Anchor{"[malloc_or_wait]", Producer::kMlx},
     Anchor{"[cuda error] at file", Producer::kLlmc},
@@ -285,7 +321,7 @@ struct ByFirst {
 
 constexpr ByFirst by_first() {
   ByFirst out;
-  static_assert(kAnchors.size() < 255);
+  static_assert(kAnchors.size() < 255, "their numbers take a byte");
   for (std::size_t n = kAnchors.size(); n-- > 0;) {
     const char* words = kAnchors[n].words;
     const auto c = static_cast<unsigned char>(words[0] == '<' ? words[1] : words[0]);

@@ -46,6 +46,9 @@ enum class Producer : std::uint8_t {
   kOllama,
   kMlx,
   kLlmc,
+  kPython,
+  kFramework,
+  kTriton,
   kTrainerLog,
   kNvidiaSmi,
   kWords,  // told, in nobody's format

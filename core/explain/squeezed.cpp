@@ -14,6 +14,9 @@ constexpr std::size_t kStar = 48;  // characters that '*' may stand for
 bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
 // What one clause ends with.
 bool ends_clause(char c) { return c == '|' || c == ';' || c == '(' || c == ')' || c == ','; }
+bool ends_sentence(const Squeezed& s, std::size_t i) {
+  return s.at(i) == '.' && s.gap[i + 1] != Gap::kNone && !is_digit(s.at(i + 1));
+}
 bool of_number(char c) { return is_digit(c) || c == '.' || c == ','; }
 
 // Length of what counts as white space at `i`, or 0. Sets nothing.
@@ -57,7 +60,7 @@ bool at(const Squeezed& s, std::size_t i, const char* p) {
       case '*':
         for (std::size_t n = 0; n <= kStar && i + n <= s.size(); ++n) {
           if (at(s, i + n, p + 1)) return true;
-          if (ends_clause(s.at(i + n))) return false;
+          if (ends_clause(s.at(i + n)) || ends_sentence(s, i + n)) return false;
         }
         return false;
       default:
@@ -86,7 +89,8 @@ bool before(const Squeezed& s, std::size_t end, const char* pattern, const char*
       case '*':
         for (std::size_t n = 0; n <= kStar && n <= end; ++n) {
           if (before(s, end - n, pattern, p)) return true;
-          if (n < end && ends_clause(s.text[end - n - 1])) return false;
+          if (n < end && (ends_clause(s.text[end - n - 1]) || ends_sentence(s, end - n - 1)))
+            return false;
         }
         return false;
       default:
