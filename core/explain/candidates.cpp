@@ -316,10 +316,11 @@ void add_solved(const Request& request, const Hints& hints, Case& c, std::size_t
     candidate.tokens_low = low;
     candidate.tokens_high = high;
     candidate.hinted = agreement(hints, shape.kind, shape.moment, false);
+    // Of equals what every model has: logits, then the residual stream.
+    const double order = shape.kind == Kind::kLogits ? 0 : shape.kind == Kind::kHidden ? 1 : 2;
     // Rare numbers first; then those that the batch allows, the smallest excess first.
     const double excess = c.batch_given ? std::max(1.0, low / batch) : 1;
-    candidate.preference =
-        (rare >= kRare ? -1000 : 0) + std::min(excess, 500.0) * 10 + preference_of(shape) / 100;
+    candidate.preference = (rare >= kRare ? -1000 : 0) + std::min(excess, 500.0) * 10 + order / 100;
     candidate.why = "it has this size with " + with_separators(low) +
                     (high > low ? " to " + with_separators(high) : std::string()) + " tokens";
     if (c.batch_given)

@@ -215,9 +215,6 @@ std::string summary(const Paste& paste, const Message* m, const Diagnosis& d,
                     const std::vector<Candidate>& found) {
   if (!m) return "Nothing in this text is a message about memory that is known here.";
   std::string out = std::string(row_of(m->producer).name);
-  out[0] = out[0] >= 'a' && out[0] <= 'z' && m->producer == Producer::kUnknown
-               ? static_cast<char>(out[0] - 'a' + 'A')
-               : out[0];
   out += m->severity == Severity::kError     ? ": a failure"
          : m->severity == Severity::kWarning ? ": a warning, no failure"
                                              : ": a line of a log, no failure";
