@@ -145,3 +145,26 @@ test('a line of 100 MB is refused in a sentence, and the next line is answered',
   assert.ok(second.peak);
   assert.equal(status, 0);
 });
+
+const message = 'CUDA out of memory. Tried to allocate 594.00 MiB. GPU 0 has a total capacity of 8.00 GiB';
+
+test('a message is explained as a table for people, or as one line of JSON', () => {
+  const table = run(['explain', '-'], message);
+  assert.equal(table.status, 0);
+  assert.match(table.out, /The numbers\n {2}594\.00 MiB/);
+  const file = join(folder, 'scenario-of-message.json');
+  writeFileSync(file, scenario);
+  const { status, out } = run(['explain', '--scenario', file, '--json', '-'], message);
+  assert.equal(status, 0);
+  assert.equal(out.split('\n').length, 2);
+  // 1 · 1,024 · 151,936 · 4 bytes = 593.5 MiB
+  assert.equal(JSON.parse(out).candidates[0].kind, 'logits');
+});
+
+test('a measurement is compared; problems with it exit 2', () => {
+  const measured = { max_memory_allocated: '7.18 GiB' };
+  const { status, out } = run(['compare', '-'], JSON.stringify({ scenario: model, measured }));
+  assert.equal(status, 0);
+  assert.equal(JSON.parse(out).tiers[0].id, 'allocated');
+  assert.equal(run(['compare', '-'], '{}').status, 2);
+});

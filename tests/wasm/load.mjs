@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const program = `${root}build/native/ledger`;
 
-// { estimate(text) -> text, catalog() -> text }. The build is for pages, so the bytes are handed to it.
+// { estimate(text), explain(text, scenario), compare(text), catalog() }, from text to text. The build is for pages, so the bytes are handed to it.
 export async function wasm() {
   const { default: start } = await import(`${root}build/wasm/ledger.mjs`);
   return start({ wasmBinary: readFileSync(`${root}build/wasm/ledger.wasm`) });
@@ -35,3 +35,13 @@ export function measured_scenarios() {
     .map((line) => JSON.parse(line).scenario)
     .filter(Boolean);
 }
+
+// The messages of tests/data/oom.
+export const public_messages = () =>
+  ['rows', 'samples'].flatMap((name) =>
+    gunzipSync(readFileSync(`${root}tests/data/oom/${name}.jsonl.gz`))
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  );

@@ -1,7 +1,7 @@
 // The page and the program give the same report, byte for byte.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { measured_scenarios, native, wasm } from './load.mjs';
+import { measured_scenarios, native, public_messages, wasm } from './load.mjs';
 
 const ledger = await wasm();
 const catalog = native(['catalog']);
@@ -39,6 +39,16 @@ test('fifty measured scenarios have the same report in both builds', () => {
   assert.ok(all.length >= 50, `${all.length} scenarios`);
   const some = Array.from({ length: 50 }, (_, i) => all[Math.floor((i * all.length) / 50)]);
   assert_same(some.map((scenario) => JSON.stringify(scenario)));
+});
+
+test('public messages have the same explanation in both builds', () => {
+  const scenario = { model: 'Qwen/Qwen3-0.6B', training: { max_length: 512 } };
+  for (const { message } of public_messages()) {
+    const explanation = native(['explain', '--json', '-'], message);
+    assert_same_text(`${ledger.explain(message, '')}\n`, explanation, message);
+  }
+  const question = JSON.stringify({ scenario, measured: { nvidia_smi: '8012MiB', total: '23.68 GiB' } });
+  assert_same_text(`${ledger.compare(question)}\n`, native(['compare', '-'], question), question);
 });
 
 test('nonsense has the same answer in both builds', () => {
