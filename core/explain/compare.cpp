@@ -2,40 +2,20 @@
 // it, the room that is left, and whether one size up would fit.
 #include "core/explain/compare.hpp"
 
-#include <array>
 #include <cmath>
-#include <optional>
-#include <vector>
 
-#include "core/device/verdict.hpp"
 #include "core/explain/advice.hpp"
-#include "core/explain/diagnosis.hpp"
+#include "core/explain/comparison.hpp"
+#include "core/explain/labels.hpp"
 #include "core/json_writer.hpp"
 
 namespace ledger::message {
 namespace {
 
-using device::Range;
 using json::Value;
 using json::Writer;
 
-enum class Tier : std::uint8_t { kAllocated, kReserved, kNvidiaSmi, kFree };
-struct TierRow {
-  std::string_view id, key, what;
-};
-constexpr std::array kTiers = {
-    TierRow{"allocated", "max_memory_allocated", "live tensors at the worst moment"},
-    TierRow{"reserved", "max_memory_reserved", "segments that the allocator took"},
-    TierRow{"nvidia_smi", "nvidia_smi", "used on the device: segments, context, other processes"},
-    TierRow{"free", "free", "left of the memory while the run was at its worst"},
-};
 constexpr std::string_view kTotal = "total";
-
-struct Measured {
-  double value = 0;
-  Range range;
-  std::string printed;
-};
 
 // A number of bytes, or a size as it was printed.
 std::optional<Measured> read_measured(const Value& given) {
@@ -57,12 +37,6 @@ void write_range(Writer& w, Range range) {
   w.begin_object().key("low").number(range.low).key("high").number(range.high).end_object();
 }
 
-struct Explanation {
-  std::string_view id;
-  std::string sentence;
-  Range bytes;
-};
-
 void write_explanations(Writer& w, const std::vector<Explanation>& list) {
   w.key("explains").begin_list();
   for (const Explanation& e : list) {
@@ -71,144 +45,6 @@ void write_explanations(Writer& w, const std::vector<Explanation>& list) {
     w.end_object();
   }
   w.end_list();
-}
-
-struct Estimated {
-  double allocated = 0, rounded_up = 0, reserved = 0;
-};
-Estimated estimate_of(const Scenario& s) {
-  Workings workings;
-  const Simulation simulation = simulate(s, workings);
-  const device::Replay& replay = simulation.replay;
-  const device::PhaseFigures& peak = replay.phases[replay.peak_phase];
-  Estimated out;
-  out.allocated = static_cast<double>(peak.peak_bytes);
-  out.reserved = static_cast<double>(replay.reserved_peak);
-  // What the blocks of the peak take beyond the sizes that were asked for.
-  std::vector<std::uint8_t> live(simulation.run.record.storages.size());
-  for (std::uint32_t i = 0; i <= peak.peak_event; ++i) {
-    const Event& e = simulation.run.record.events[i];
-    if (e.kind == Event::Kind::kAllocate) live[e.id] = 1;
-    if (e.kind == Event::Kind::kFree) live[e.id] = 0;
-  }
-  for (std::size_t id = 0; id < live.size(); ++id) {
-    if (live[id] != 0)
-      out.rounded_up += static_cast<double>(replay.block_bytes[id]) -
-                        simulation.run.record.storages[id].bytes.value();
-  }
-  return out;
-}
-
-struct Comparison {
-  const Scenario& scenario;
-  const Value& given;
-  Estimated estimate;
-  std::array<std::optional<Measured>, kTiers.size()> measured;
-  std::optional<double> total;
-
-  const std::optional<Measured>& of(Tier tier) const {
-    return measured[static_cast<std::size_t>(tier)];
-  }
-  Range estimated(Tier tier) const {
-    const Range context = device::cuda_context().bytes;
-    const double other = scenario.device.other_bytes;
-    switch (tier) {
-      case Tier::kAllocated: return {estimate.allocated, estimate.allocated};
-      case Tier::kReserved: return {estimate.reserved, estimate.reserved};
-      case Tier::kNvidiaSmi:
-        return {estimate.reserved + context.low + other, estimate.reserved + context.high + other};
-      case Tier::kFree: {
-        const Range used = estimated(Tier::kNvidiaSmi);
-        return {std::fmax(0, *total - used.high), std::fmax(0, *total - used.low)};
-      }
-    }
-    return {};
-  }
-  // What the device has in use, from the outermost tier that was measured.
-  Range used() const {
-    const Range context = device::cuda_context().bytes;
-    const double other = scenario.device.other_bytes;
-    if (of(Tier::kNvidiaSmi)) return of(Tier::kNvidiaSmi)->range;
-    if (of(Tier::kFree) && total)
-      return {*total - of(Tier::kFree)->range.high, *total - of(Tier::kFree)->range.low};
-    if (const auto& reserved = of(Tier::kReserved))
-      return {reserved->range.low + context.low + other,
-              reserved->range.high + context.high + other};
-    return estimated(Tier::kNvidiaSmi);
-  }
-};
-
-std::vector<Explanation> explain_allocated(const Comparison& c, Range difference) {
-  std::vector<Explanation> out;
-  out.push_back({"allocator_rounding",
-                 "The allocator's blocks take this beyond the tensors' own sizes; estimate and "
-                 "measurement both count it.",
-                 {c.estimate.rounded_up, c.estimate.rounded_up}});
-  if (difference.low > 0)
-    out.push_back({"more_alive",
-                   "More is alive than the scenario says: longer samples, outputs or losses that "
-                   "are kept, a second model, evaluation, other versions of the libraries.",
-                   difference});
-  if (difference.high < 0)
-    out.push_back({"less_alive",
-                   "Less is alive than the scenario says: shorter samples, a kernel or a loss that "
-                   "keeps less, a step that did not run to its end.",
-                   difference});
-  return out;
-}
-
-std::vector<Explanation> explain_reserved(const Comparison& c, Range difference) {
-  std::vector<Explanation> out;
-  const auto& allocated = c.of(Tier::kAllocated);
-  const auto& reserved = c.of(Tier::kReserved);
-  Range rest = difference;
-  if (allocated) {
-    const Range by = {allocated->range.low - c.estimate.allocated,
-                      allocated->range.high - c.estimate.allocated};
-    out.push_back({"allocated", "What the tier below differs by.", by});
-    rest = {difference.low - by.high, difference.high - by.low};
-    const Range beyond = {reserved->range.low - allocated->range.high,
-                          reserved->range.high - allocated->range.low};
-    out.push_back({"held_beyond",
-                   "Measured: held by the allocator at its most, beyond the most that was "
-                   "allocated.",
-                   beyond});
-  }
-  out.push_back({"fragmentation",
-                 rest.low > 0
-                     ? "The rest is fragmentation: lengths that vary take new segments, "
-                       "and a real driver's addresses differ. Expandable segments join them."
-                 : rest.high < 0 ? "Less is held than in the replay: the cache was released, by "
-                                   "empty_cache or because the device was full, or segments expand."
-                                 : "Nothing is left to explain.",
-                 rest});
-  return out;
-}
-
-std::vector<Explanation> explain_device(const Comparison& c, Range measured) {
-  std::vector<Explanation> out;
-  const Range context = device::cuda_context().bytes;
-  const auto& reserved = c.of(Tier::kReserved);
-  const Range below = reserved ? reserved->range : c.estimated(Tier::kReserved);
-  const Range beyond = {measured.low - below.high, measured.high - below.low};
-  out.push_back({"beyond_reserved",
-                 reserved ? "Beyond the measured segments." : "Beyond the estimated segments.",
-                 beyond});
-  out.push_back({"context",
-                 "A CUDA context with kernels and library handles takes this much, as measured on "
-                 "cards; NCCL takes more.",
-                 context});
-  if (beyond.low > context.high)
-    out.push_back({"other_processes",
-                   "More than a context: other processes, or libraries that allocate outside of "
-                   "PyTorch.",
-                   {beyond.low - context.high, beyond.high - context.low}});
-  if (beyond.high < context.low)
-    out.push_back({"another_moment",
-                   "Less than a context: the two were not read at the same moment, or not on the "
-                   "same device.",
-                   beyond});
-  return out;
 }
 
 void write_tiers(Writer& w, const Comparison& c) {

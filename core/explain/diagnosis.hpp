@@ -7,23 +7,9 @@
 #include <vector>
 
 #include "core/explain/messages.hpp"
+#include "core/explain/request.hpp"
 
 namespace ledger::message {
-
-// The tensor that was asked for, as far as the printed figure tells.
-struct Request {
-  bool known = false;
-  double low = 0, high = 0;  // bytes, both possible
-  // A second stretch that prints the same figure; 0 where there is none.
-  double other_low = 0, other_high = 0;
-  bool identifies = false;  // narrow enough to tell a tensor by
-  std::string why;          // a sentence
-  bool holds(double bytes) const {
-    return (bytes >= low && bytes <= high) ||
-           (bytes >= other_low && bytes <= other_high && other_high > 0);
-  }
-};
-Request request_of(const Message& message);
 
 enum class Cause : std::uint8_t {
   kUnknown,
@@ -59,8 +45,5 @@ struct Diagnosis {
   double allocated_slack = 0;  // half of the interval in which it was printed
 };
 Diagnosis diagnose(const Message& message);
-
-// "13.89 GiB", "290.56 MiB", "1,920 bytes".
-std::string size_text(double bytes);
 
 }  // namespace ledger::message
