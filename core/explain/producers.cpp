@@ -229,7 +229,7 @@ constexpr std::array kAnchors = {
     Anchor{"failed to allocate # from device: cuda_error_out_of_memory", Producer::kTensorflow},
     Anchor{"<cupy.cuda.memory", Producer::kFramework},
     Anchor{"out of memory error on gpu", Producer::kFramework},
-    Anchor{"onnxruntime", Producer::kFramework, Severity::kError, false},
+    Anchor{"bfcarena::allocaterawinternal", Producer::kFramework, Severity::kError, false},
     Anchor{"memory isn't enough", Producer::kFramework, Severity::kError, false},
     Anchor{"out of resource: shared memory", Producer::kTriton},
     Anchor{"unable to allocate # gib for an array", Producer::kPython},
@@ -308,7 +308,6 @@ constexpr std::array kAnchors = {
     Anchor{"not enough memory", Producer::kWords, Severity::kError, false},
     Anchor{"insufficient memory", Producer::kWords, Severity::kError, false},
     Anchor{"cannot allocate memory", Producer::kWords, Severity::kError, false},
-    Anchor{"cannot fit", Producer::kWords, Severity::kError, false},
     Anchor{"<oom>", Producer::kWords, Severity::kError, false},
     Anchor{"<ooms>", Producer::kWords, Severity::kError, false},
 };
