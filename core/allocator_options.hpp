@@ -16,7 +16,7 @@ struct AllocatorOptions {
 
   bool expandable_segments = false;
   std::uint64_t max_split_size = kNever;
-  std::uint64_t max_non_split_rounding = 20 * kMiB;
+  std::uint64_t max_non_split_rounding = 20 * kMiB;  // large_segment_size, unless given
   // By interval: number i holds sizes from 2^i MiB up, the first also what is smaller, the last
   // also what is larger. 0 or 1: no division.
   std::array<std::uint32_t, kIntervals> roundup_power2_divisions{};

@@ -32,6 +32,9 @@ bool is_among(std::string_view key, std::span<const std::string_view> keys) {
 
 std::string path_of(std::string_view key) { return std::string(kPath) + "." + std::string(key); }
 
+std::uint64_t bytes(double mib) { return static_cast<std::uint64_t>(mib) * Options::kMiB; }
+double in_mib(std::uint64_t bytes) { return static_cast<double>(bytes / Options::kMiB); }
+
 bool power_of_two(double number) {
   int exponent = 0;
   return number >= 1 && std::frexp(number, &exponent) == 0.5;
@@ -195,15 +198,23 @@ AllocatorOptions read_allocator(const Value* value, Findings& findings) {
   const auto figure = [&](std::string_view key) {
     return number(given.find(key), limit_of(path_of(key)), findings);
   };
-  const auto bytes = [&](std::string_view key, std::uint64_t& field) {
-    if (const auto mib = figure(key)) field = static_cast<std::uint64_t>(*mib) * Options::kMiB;
-  };
   options.expandable_segments =
       flag(given.find("expandable_segments"), path_of("expandable_segments"), findings)
           .value_or(false);
-  bytes("max_split_size_mb", options.max_split_size);
-  bytes("max_non_split_rounding_mb", options.max_non_split_rounding);
-  bytes("large_segment_size_mb", options.large_segment_size);
+  if (const auto mib = figure("large_segment_size_mb")) options.large_segment_size = bytes(*mib);
+  options.max_non_split_rounding = options.large_segment_size;  // unless given
+  const auto no_smaller = [&](std::string_view key, std::uint64_t& field) {
+    const auto mib = figure(key);
+    if (mib) field = bytes(*mib);
+    if (field >= options.large_segment_size) return;
+    findings.add(path_of(key),
+                 path_of(key) + " is " + as_given(*given.find(key)) +
+                     ", below large_segment_size_mb, which PyTorch refuses; it must be at least " +
+                     grouped(in_mib(options.large_segment_size)) + ".",
+                 *given.find(key));
+  };
+  no_smaller("max_split_size_mb", options.max_split_size);
+  no_smaller("max_non_split_rounding_mb", options.max_non_split_rounding);
   read_roundup(given.find("roundup_power2_divisions"), options, findings);
   options.garbage_collection_threshold = figure("garbage_collection_threshold").value_or(0);
   options.per_process_memory_fraction = figure("per_process_memory_fraction");
@@ -215,26 +226,18 @@ AllocatorOptions read_allocator(const Value* value, Findings& findings) {
                    *threshold);
     }
   }
-  if (options.max_split_size < options.large_segment_size) {
-    const std::string path = path_of("max_split_size_mb");
-    findings.add(
-        path, path + " is below large_segment_size_mb, which PyTorch refuses; it must be " +
-                  "at least " +
-                  grouped(static_cast<double>(options.large_segment_size / Options::kMiB)) + ".");
-  }
   return options;
 }
 
 Value allocator_of(const AllocatorOptions& options) {
   if (options == Options()) return Value();
   Value out = Value::object();
-  const auto mib = [](std::uint64_t bytes) {
-    return Value::of_number(static_cast<double>(bytes / Options::kMiB));
-  };
+  const auto mib = [](std::uint64_t bytes) { return Value::of_number(in_mib(bytes)); };
   out.add_flag("expandable_segments", options.expandable_segments);
   out.add("max_split_size_mb",
           options.max_split_size == Options::kNever ? Value() : mib(options.max_split_size));
-  out.add("max_non_split_rounding_mb", mib(options.max_non_split_rounding));
+  const bool usual = options.max_non_split_rounding == options.large_segment_size;
+  out.add("max_non_split_rounding_mb", usual ? Value() : mib(options.max_non_split_rounding));
   const auto& divisions = options.roundup_power2_divisions;
   const bool alike =
       std::all_of(divisions.begin(), divisions.end(),

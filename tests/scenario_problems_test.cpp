@@ -161,7 +161,11 @@ TEST_CASE("options that PyTorch's allocator refuses are refused, each with its r
   const auto problem = [&](const std::string& options, const char* key) {
     return only(allocator(options), std::string("allocator.") + key);
   };
-  CHECK(says(problem(R"({"max_split_size_mb":19})", "max_split_size_mb"), "from 20"));
+  CHECK(says(problem(R"({"max_split_size_mb":19})", "max_split_size_mb"), "at least 20"));
+  CHECK(says(problem(R"({"max_split_size_mb":10})", "max_split_size_mb"), "from 11"));
+  CHECK(says(problem(R"("max_non_split_rounding_mb:30,large_segment_size_mb:100")",
+                     "max_non_split_rounding_mb"),
+             "at least 100"));
   CHECK(says(problem(R"("large_segment_size_mb:10")", "large_segment_size_mb"), "from 11"));
   CHECK(says(problem(R"("large_segment_size_mb:100,max_split_size_mb:40")", "max_split_size_mb"),
              "at least 100"));

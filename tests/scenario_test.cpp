@@ -167,6 +167,14 @@ TEST_CASE("the allocator's options may be an object or the text of PYTORCH_ALLOC
   }
 }
 
+TEST_CASE("max_non_split_rounding_mb is large_segment_size_mb unless it is given") {
+  const AllocatorOptions options =
+      with(R"("allocator":"large_segment_size_mb:12,max_split_size_mb:15")").allocator;
+  CHECK(options.max_non_split_rounding == 12 * AllocatorOptions::kMiB);
+  CHECK(with(R"("allocator":"large_segment_size_mb:12,max_non_split_rounding_mb:13")")
+            .allocator.max_non_split_rounding == 13 * AllocatorOptions::kMiB);
+}
+
 TEST_CASE("a list of divisions is read as PyTorch reads it") {
   using Divisions = decltype(AllocatorOptions::roundup_power2_divisions);
   const auto of = [](const std::string& list) {

@@ -25,6 +25,18 @@ for (const { id } of catalog.rl_methods) {
   const training = { max_length: 32, per_device_train_batch_size: 8 };
   seeds.push({ model, trainer: 'trl', training, rl: { method: id } });
 }
+for (const allocator of [
+  { ...catalog.defaults_within.allocator, max_split_size_mb: 64 },
+  'expandable_segments:True,large_segment_size_mb:64',
+  'garbage_collection_threshold:0.5,per_process_memory_fraction:0.001',
+  'roundup_power2_divisions:[1:2,4:8,>:4],backend:native',
+])
+  for (const total_bytes of [1e8, 7e8, 1e9])
+    seeds.push({
+      model: { model_type: 'llama', ...small },
+      allocator,
+      device: { total_bytes, os: 'windows', headroom: 0.2 },
+    });
 for (const model_type of catalog.model_types) {
   const model = { model_type, ...small };
   seeds.push({ model }, { ...catalog.defaults, model });
