@@ -429,7 +429,9 @@ Reading read_figure(const Squeezed& s, Figure figure) {
     for (const Clause& clause : kClauses) {
       if (bare && clause.bare == Bare::kNo) continue;
       if (!fits(s, figure, clause)) continue;
-      if (!is_size(figure.unit) && !bare && !counts(clause.label)) continue;
+      if (!bare && is_size(figure.unit) == counts(clause.label) &&
+          clause.label != Label::kParameters)
+        continue;
       if (clause.meaning == Meaning::kOpen && figure.spelling == Spelling::kLetter) continue;
       out.label = clause.label;
       out.meaning = clause.meaning;

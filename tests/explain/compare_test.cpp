@@ -56,7 +56,7 @@ TEST_CASE("a measurement equal to the estimate agrees, tier by tier") {
 
 TEST_CASE("sizes are taken as they were printed, with the interval that leaves") {
   const json answer = compared({{"max_memory_allocated", "10.00 GiB"}});
-  const json& measured = tier(answer, "allocated").at("measured");
+  const json measured = tier(answer, "allocated").at("measured");
   CHECK(measured.at("value") == 10 * kGiB);
   CHECK(measured.at("low").get<double>() == doctest::Approx(9.995 * kGiB));
   CHECK(tier(answer, "allocated").at("agrees") == false);
@@ -73,7 +73,7 @@ TEST_CASE("what is beyond segments and a context belongs to others") {
 
 TEST_CASE("one size up fits where what it adds is left") {
   const json answer = compared({{"nvidia_smi", 20 * kGiB}, {"total", 23.5 * kGiB}});
-  const json& batch = answer.at("one_up").at(0);
+  const json batch = answer.at("one_up").at(0);
   CHECK(batch.at("id") == "micro_batch");
   CHECK(batch.at("value") == 2);
   CHECK(batch.at("adds_bytes").get<double>() > 0);

@@ -8,9 +8,8 @@
 namespace ledger {
 namespace {
 
-
-using oom::explained;
 using nlohmann::json;
+using oom::explained;
 using oom::number;
 
 constexpr double kMiB = 1048576, kGiB = 1073741824;
