@@ -118,6 +118,9 @@ std::vector<Candidate> solved(const Request& request, const Hints& hints, Case& 
     if (request.holds(shape.bytes.value())) continue;
     const double rare = unlikely(low, high);
     constexpr double kRare = 64;
+    const double excess = c.batch_given ? std::max(1.0, low / batch) : 1;
+    constexpr double kMostExcess = 64;  // beyond it another tensor is likelier than such a sample
+    if (excess > kMostExcess && rare < kRare) continue;
     double tokens = high;
     if (rare >= kRare) {
       double power = 1;
@@ -139,7 +142,6 @@ std::vector<Candidate> solved(const Request& request, const Hints& hints, Case& 
     // Of equals what every model has: logits, then the residual stream.
     const double order = shape.kind == Kind::kLogits ? 0 : shape.kind == Kind::kHidden ? 1 : 2;
     // Rare numbers first; then those that the batch allows, the smallest excess first.
-    const double excess = c.batch_given ? std::max(1.0, low / batch) : 1;
     candidate.preference = (rare >= kRare ? -1000 : 0) + std::min(excess, 500.0) * 10 + order / 100;
     candidate.why = "it has this size with " + with_separators(low) +
                     (high > low ? " to " + with_separators(high) : std::string()) + " tokens";

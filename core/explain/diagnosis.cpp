@@ -35,6 +35,33 @@ struct Fixed {
   Cause cause;
   const char* why;
 };
+struct Told {
+  const char* words;  // within the message
+  Producer producer;
+  Cause cause;  // unknown: as it is
+  std::string_view id;
+  const char* sentence;
+};
+// What ggml's other lines tell: which memory, and what for.
+constexpr std::array kTold = {
+    Told{"ggml_aligned_malloc", Producer::kGgml, Cause::kHostMemory, "host",
+         "This is the host's memory."},
+    Told{"cpu_buffer_type_alloc_buffer", Producer::kGgml, Cause::kHostMemory, "host",
+         "This is the host's memory."},
+    Told{"host_malloc", Producer::kGgml, Cause::kHostMemory, "host",
+         "This is pinned memory of the host."},
+    Told{"alloc_tensor_range", Producer::kGgml, Cause::kUnknown, "weights_buffer",
+         "The buffer is for all weights that this device is to hold."},
+    Told{"buffer for kv cache", Producer::kGgml, Cause::kUnknown, "cache_buffer",
+         "The buffer is for the KV cache: its size follows the context."},
+    Told{"ggml_gallocr_reserve", Producer::kGgml, Cause::kUnknown, "compute_buffer",
+         "The buffer is for the computation: its size follows the batch and the context."},
+    Told{"compute buffers", Producer::kGgml, Cause::kUnknown, "compute_buffer",
+         "The buffer is for the computation: its size follows the batch and the context."},
+    Told{"ggml_allocr_alloc: not enough space", Producer::kGgml, Cause::kUnknown, "planner",
+         "The plan of the buffer was too small: a bug of that version, not a shortage."},
+};
+
 // Causes that follow from who speaks.
 constexpr std::array kFixed = {
     Fixed{Producer::kCpu, Cause::kHostMemory,
@@ -74,7 +101,7 @@ constexpr std::array kFixed = {
 
 const CauseRow& row_of(Cause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
 
-Diagnosis diagnose(const Message& m) {
+Diagnosis diagnose(const Message& m, const Squeezed* text) {
   Diagnosis d;
   const Reading* tried = m.find(Label::kTried);
   if (m.severity == Severity::kWarning) {
@@ -97,6 +124,14 @@ Diagnosis diagnose(const Message& m) {
     if (fixed.producer != m.producer || m.severity != Severity::kError) continue;
     d.cause = fixed.cause;
     d.why = fixed.why;
+  }
+  for (const Told& told : kTold) {
+    if (told.producer != m.producer || !text || !stands_within(*text, m.begin, m.end, told.words))
+      continue;
+    d.notes.push_back({told.id, told.sentence});
+    if (told.cause == Cause::kUnknown || d.cause != Cause::kUnknown) continue;
+    d.cause = told.cause;
+    d.why = "The message shows that the host's memory was asked for, and there was not enough.";
   }
   const Reading* used = m.find(Label::kHostUsed);
   const Reading* host = m.find(Label::kHostTotal);

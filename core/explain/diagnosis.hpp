@@ -44,6 +44,7 @@ struct Diagnosis {
   double allocated = -1;  // bytes, likewise negative
   double allocated_slack = 0;  // half of the interval in which it was printed
 };
-Diagnosis diagnose(const Message& message);
+// `text`: that the message stands in; null where there is none.
+Diagnosis diagnose(const Message& message, const Squeezed* text);
 
 }  // namespace ledger::message

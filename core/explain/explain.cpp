@@ -105,7 +105,7 @@ std::string explained(std::string_view text, std::string_view scenario_json) {
   std::vector<Change> list;
   Hints hints;
   if (message) {
-    diagnosis = diagnose(*message);
+    diagnosis = diagnose(*message, &paste.text);
     request = request_of(*message);
     const std::size_t earliest = *paste.chosen > 0 ? paste.messages[*paste.chosen - 1].end : 0;
     hints = hints_of(paste.text, *message, std::min(earliest, message->begin));
