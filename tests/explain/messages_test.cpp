@@ -111,6 +111,8 @@ TEST_CASE("the cause follows from the figures") {
   CHECK(cause("RuntimeError: [enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not "
               "enough memory: you tried to allocate 1073741824 bytes.") == "host_memory");
   CHECK(cause("slurmstepd: error: Detected 1 oom_kill event in StepId=1.batch.") == "host_memory");
+  CHECK(cause("ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size "
+              "137438953504") == "host_memory");
   CHECK(cause("torch.AcceleratorError: CUDA error: out of memory") == "outside_allocator");
 }
 
