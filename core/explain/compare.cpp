@@ -77,7 +77,7 @@ void write_tiers(Writer& w, const Comparison& c) {
     w.key("agrees").flag(difference.low <= 0 && difference.high >= 0);
     switch (tier) {
       case Tier::kAllocated: write_explanations(w, explain_allocated(c, difference)); break;
-      case Tier::kReserved: write_explanations(w, explain_reserved(c, difference)); break;
+      case Tier::kReserved: write_explanations(w, explain_reserved(c)); break;
       case Tier::kNvidiaSmi: write_explanations(w, explain_device(c, m->range)); break;
       case Tier::kFree:
         write_explanations(w,

@@ -1,6 +1,7 @@
 // Runs the scenario, and splits the differences of the tiers.
 #include "core/explain/comparison.hpp"
 
+#include "core/device/reserved.hpp"
 #include "core/simulation.hpp"
 
 namespace ledger::message {
@@ -13,6 +14,7 @@ Estimated estimate_of(const Scenario& s) {
   Estimated out;
   out.allocated = static_cast<double>(peak.peak_bytes);
   out.reserved = static_cast<double>(replay.reserved_peak);
+  out.reserved_on_card = device::reserved_range(s, replay).on_card;
   // What the blocks of the peak take beyond the sizes that were asked for.
   std::vector<std::uint8_t> live(simulation.run.record.storages.size());
   for (std::uint32_t i = 0; i <= peak.peak_event; ++i) {
@@ -47,16 +49,17 @@ std::vector<Explanation> explain_allocated(const Comparison& c, Range difference
   return out;
 }
 
-std::vector<Explanation> explain_reserved(const Comparison& c, Range difference) {
+std::vector<Explanation> explain_reserved(const Comparison& c) {
   std::vector<Explanation> out;
   const auto& allocated = c.of(Tier::kAllocated);
   const auto& reserved = c.of(Tier::kReserved);
-  Range rest = difference;
+  Range rest = {reserved->range.low - c.estimate.reserved,
+                reserved->range.high - c.estimate.reserved};
   if (allocated) {
     const Range by = {allocated->range.low - c.estimate.allocated,
                       allocated->range.high - c.estimate.allocated};
     out.push_back({"allocated", "What the tier below differs by.", by});
-    rest = {difference.low - by.high, difference.high - by.low};
+    rest = {rest.low - by.high, rest.high - by.low};
     const Range beyond = {reserved->range.low - allocated->range.high,
                           reserved->range.high - allocated->range.low};
     out.push_back({"held_beyond",
@@ -77,7 +80,7 @@ std::vector<Explanation> explain_reserved(const Comparison& c, Range difference)
 
 std::vector<Explanation> explain_device(const Comparison& c, Range measured) {
   std::vector<Explanation> out;
-  const Range context = device::cuda_context().bytes;
+  const Range context = c.context();
   const auto& reserved = c.of(Tier::kReserved);
   const Range below = reserved ? reserved->range : c.estimated(Tier::kReserved);
   const Range beyond = {measured.low - below.high, measured.high - below.low};

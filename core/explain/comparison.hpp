@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/device/verdict.hpp"
+#include "core/device/outside.hpp"
 #include "core/json.hpp"
 #include "core/scenario.hpp"
 
@@ -41,6 +41,7 @@ struct Explanation {
 
 struct Estimated {
   double allocated = 0, rounded_up = 0, reserved = 0;
+  Range reserved_on_card;  // with the spread that real cards show
 };
 Estimated estimate_of(const Scenario& scenario);
 
@@ -54,14 +55,20 @@ struct Comparison {
   const std::optional<Measured>& of(Tier tier) const {
     return measured[static_cast<std::size_t>(tier)];
   }
+  // Of the process itself and of the system, beside the allocator.
+  Range context() const {
+    const Range process = device::sum(device::process_parts(scenario.device));
+    const Range system = device::system_part(scenario.device).bytes;
+    return {process.low + system.low, process.high + system.high};
+  }
   Range estimated(Tier tier) const {
-    const Range context = device::cuda_context().bytes;
+    const Range outside = context(), reserved = estimate.reserved_on_card;
     const double other = scenario.device.other_bytes;
     switch (tier) {
       case Tier::kAllocated: return {estimate.allocated, estimate.allocated};
-      case Tier::kReserved: return {estimate.reserved, estimate.reserved};
+      case Tier::kReserved: return reserved;
       case Tier::kNvidiaSmi:
-        return {estimate.reserved + context.low + other, estimate.reserved + context.high + other};
+        return {reserved.low + outside.low + other, reserved.high + outside.high + other};
       case Tier::kFree: {
         const Range used = estimated(Tier::kNvidiaSmi);
         return {std::max(0.0, *total - used.high), std::max(0.0, *total - used.low)};
@@ -71,21 +78,21 @@ struct Comparison {
   }
   // What the device has in use, from the outermost tier that was measured.
   Range used() const {
-    const Range context = device::cuda_context().bytes;
+    const Range outside = context();
     const double other = scenario.device.other_bytes;
     if (of(Tier::kNvidiaSmi)) return of(Tier::kNvidiaSmi)->range;
     if (of(Tier::kFree) && total)
       return {*total - of(Tier::kFree)->range.high, *total - of(Tier::kFree)->range.low};
     if (const auto& reserved = of(Tier::kReserved))
-      return {reserved->range.low + context.low + other,
-              reserved->range.high + context.high + other};
+      return {reserved->range.low + outside.low + other,
+              reserved->range.high + outside.high + other};
     return estimated(Tier::kNvidiaSmi);
   }
 };
 
 // `difference`: measured less estimated.
 std::vector<Explanation> explain_allocated(const Comparison& c, Range difference);
-std::vector<Explanation> explain_reserved(const Comparison& c, Range difference);
+std::vector<Explanation> explain_reserved(const Comparison& c);
 // `measured`: in use on the device.
 std::vector<Explanation> explain_device(const Comparison& c, Range measured);
 

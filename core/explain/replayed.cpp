@@ -113,7 +113,7 @@ std::vector<Candidate> replayed(const Request& request, const Diagnosis& d, cons
   const device::Replay& replay = c.simulation->replay;
   std::optional<device::OnDevice> on_device;
   if (d.capacity > 0 && d.allocated >= 0) {
-    on_device = device::replay_on_device(record, d.capacity, d.outside);
+    on_device = device::replay_on_device(record, d.capacity, d.outside, c.scenario->allocator);
   }
   std::vector<std::uint8_t> accumulated(record.storages.size());
   for (const Event& e : record.events) {
