@@ -85,7 +85,7 @@ struct List {
 };
 
 void add_course(List& list, const Candidate* first, const Case* c) {
-  const Scenario* s = c && c->scenario ? &*c->scenario : nullptr;
+  const Scenario* s = c ? c->scenario : nullptr;
   const bool persistent = is(first, Kind::kWeight) || is(first, Kind::kGradient) ||
                           is(first, Kind::kOptimizerState) ||
                           is(first, Kind::kOptimizerTemporary) || is(first, Kind::kWeightCopy);

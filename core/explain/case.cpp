@@ -155,21 +155,22 @@ std::string plain(std::string_view text) {
 
 }  // namespace
 
+Case::Case(const Value& scenario_json)
+    : given(scenario_json),
+      read(read_scenario(json::write(scenario_json))),
+      scenario(read.ok() ? &read.value() : nullptr) {}
+
 std::unique_ptr<Case> read_case(const Value& scenario, bool replay) {
-  auto out = std::make_unique<Case>();
+  auto out = std::make_unique<Case>(scenario);
   Case& c = *out;
-  c.given = scenario;
   const Value* training = scenario.find("training");
   c.batch_given = number_in(training, "max_length") > 0 &&
                   number_in(training, "per_device_train_batch_size") > 0;
-  Result<Scenario> read = read_scenario(json::write(scenario));
-  if (read.ok()) {
-    c.scenario = read.value();
+  if (c.scenario) {
     read_modelled(c, replay);
     return out;
   }
-  c.problems = read.problems();
-  for (const Problem& p : c.problems) c.parameters = std::max(c.parameters, p.parameters);
+  for (const Problem& p : c.read.problems()) c.parameters = std::max(c.parameters, p.parameters);
   if (scenario.is(Value::Kind::kObject)) read_letters_only(c);
   return out;
 }

@@ -16,11 +16,15 @@
 namespace ledger::message {
 
 struct Case {
+  explicit Case(const json::Value& scenario_json);
+  Case(const Case&) = delete;
+  Case& operator=(const Case&) = delete;
+
   json::Value given;  // the scenario as it was given
+  Result<Scenario> read;
   std::string model;  // as people call it
-  Problems problems;  // why it is not replayed; empty where it is
   Workings workings;
-  std::optional<Scenario> scenario;
+  const Scenario* scenario;  // null where it has problems
   std::optional<Simulation> simulation;
   std::array<Count, kLetters.size()> letters{};  // 0 where not known
   double parameters = 0, trainable = 0;          // 0 where not known

@@ -111,10 +111,9 @@ Diagnosis diagnose(const Message& m, const Squeezed* text) {
   if (tried && (tried->bytes >= kExbibyte || tried->bytes < 0)) {
     d.cause = Cause::kCorruptSize;
     if (tried->bytes > 0)
-      d.arithmetic.push_back(
-          size_text(tried->bytes) + " is " + with_separators(std::floor(tried->bytes / kExbibyte)) +
-          " times 2^60 bytes and more; near 2^64 it is a negative number read as "
-          "a positive one");
+      d.arithmetic.push_back(with_sizes(
+          "% is 2^60 bytes or more; near 2^64 it is a negative number read as a positive one",
+          {tried->bytes}));
     d.why =
         "No memory is so large. A length is corrupt: a negative number that wrapped, or a size "
         "that was never sent. More memory does not help.";
@@ -137,18 +136,19 @@ Diagnosis diagnose(const Message& m, const Squeezed* text) {
   const Reading* host = m.find(Label::kHostTotal);
   if (used && host && host->bytes > 0) {
     const double share = used->bytes / host->bytes;
-    d.arithmetic.push_back(size_text(used->bytes) + " of " + size_text(host->bytes) + " = " +
+    d.arithmetic.push_back(with_sizes("% of % = ", {used->bytes, host->bytes}) +
                            with_separators(std::floor(share * 10000 + 0.5) / 10000));
     if (const Reading* process = m.find(Label::kHostProcess))
-      d.arithmetic.push_back("this process has " + size_text(process->bytes) + ", " +
-                             size_text(used->bytes - process->bytes) + " are other processes'");
+      d.arithmetic.push_back(with_sizes("this process has %, % are other processes'",
+                                        {process->bytes, used->bytes - process->bytes}));
   }
   for (const Reading& r : m.readings) {
     if (r.label == Label::kFraction && r.figure.unit == Unit::kPercent && used && !host &&
         r.figure.value > 0 && r.figure.value <= 100)
-      d.arithmetic.push_back(size_text(used->bytes) + " / " + with_separators(r.figure.value) +
-                             " % = " + size_text(used->bytes * 100 / r.figure.value) +
-                             " in all: the printed unit is a power of 1024");
+      d.arithmetic.push_back(with_sizes("% are ", {used->bytes}) + with_separators(r.figure.value) +
+                             " percent" +
+                             with_sizes(" of %: the printed unit is a power of 1024",
+                                        {used->bytes * 100 / r.figure.value}));
   }
   if (d.cause != Cause::kUnknown && m.severity != Severity::kWarning) return d;
 
@@ -157,13 +157,13 @@ Diagnosis diagnose(const Message& m, const Squeezed* text) {
                  l = value(m, Label::kLimit), t = tried ? tried->bytes : 0;
     d.allocated = a;
     d.cause = l > 0 ? Cause::kLimit : Cause::kProgram;
-    d.arithmetic.push_back(sum_text({a, o, t}, a + o + t) +
-                           (l > 0 ? " against the limit of " + size_text(l) : std::string()));
+    d.arithmetic.push_back(with_sizes(
+        l > 0 ? "% + % + % = % against the limit of %" : "% + % + % = %", {a, o, t, a + o + t, l}));
     if (l > 0)
-      d.arithmetic.push_back(
-          size_text(l) + " / 1.7 = " + size_text(l / 1.7) +
-          ", the working set that macOS recommends: of machines up to 32 GB about two "
-          "thirds of the memory");
+      d.arithmetic.push_back(with_sizes(
+          "% / 1.7 = %, the working set that macOS recommends: of machines up to 32 GB about two "
+          "thirds of the memory",
+          {l, l / 1.7}));
     d.why =
         l <= 0
             ? "Metal has no more, or refuses a buffer of this size."
@@ -175,8 +175,9 @@ Diagnosis diagnose(const Message& m, const Squeezed* text) {
   const Reading* room = m.find(Label::kCacheFree);
   if (needed && room) {
     d.cause = Cause::kProgram;
-    d.arithmetic.push_back(size_text(needed->bytes) + " needed, " + size_text(room->bytes) +
-                           " left for the KV cache after weights and activations");
+    d.arithmetic.push_back(
+        with_sizes("% needed, % left for the KV cache after weights and activations",
+                   {needed->bytes, room->bytes}));
     if (const Reading* tokens = m.find(Label::kTokens);
         tokens && needed->bytes > 0 && tokens->figure.value > 0) {
       d.arithmetic.push_back(
@@ -194,8 +195,8 @@ Diagnosis diagnose(const Message& m, const Squeezed* text) {
   if (m.producer == Producer::kXlaTpu && program && total) {
     d.cause = Cause::kProgram;
     d.capacity = total->bytes;
-    d.arithmetic.push_back(size_text(program->bytes) + " - " + size_text(total->bytes) + " = " +
-                           size_text(program->bytes - total->bytes) + " too much");
+    d.arithmetic.push_back(with_sizes(
+        "% - % = % too much", {program->bytes, total->bytes, program->bytes - total->bytes}));
     d.why = "The compiled program needs more than the core has; this is known before it runs.";
     return d;
   }
@@ -203,8 +204,7 @@ Diagnosis diagnose(const Message& m, const Squeezed* text) {
   const Reading* free = m.find(Label::kFree);
   if (m.producer == Producer::kVllm && desired && free && desired->bytes > free->bytes) {
     d.cause = Cause::kOtherProcess;
-    d.arithmetic.push_back(size_text(desired->bytes) + " wanted, " + size_text(free->bytes) +
-                           " free" + (total ? " of " + size_text(total->bytes) : std::string()));
+    d.arithmetic.push_back(with_sizes("% wanted, % free", {desired->bytes, free->bytes}));
     d.why = "When the engine started, others already had part of the device.";
     return d;
   }
@@ -243,8 +243,8 @@ Diagnosis diagnose(const Message& m, const Squeezed* text) {
   if (const Reading* block = m.find(Label::kBlockLimit);
       block && tried && tried->bytes > block->bytes) {
     d.cause = Cause::kLimit;
-    d.arithmetic.push_back(size_text(tried->bytes) + " asked, " + size_text(block->bytes) +
-                           " at most in one piece");
+    d.arithmetic.push_back(
+        with_sizes("% asked, % at most in one piece", {tried->bytes, block->bytes}));
     d.why = "A single allocation of this size is refused, however much is free in all.";
     return d;
   }

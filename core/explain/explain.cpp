@@ -76,7 +76,7 @@ std::string explained(std::string_view text, std::string_view scenario_json) {
     if (const Reading* tokens = serves ? message->find(Label::kTokens) : nullptr)
       set_length(*cases.back(), tokens->figure.value);
     if (cases.back()->simulation) events += cases.back()->simulation->run.record.events.size();
-    write_problems(problems, cases.back()->problems, path);
+    if (!cases.back()->scenario) write_problems(problems, cases.back()->read.problems(), path);
   };
   if (!scenario_json.empty()) {
     const json::Parsed parsed = json::parse(scenario_json);

@@ -27,6 +27,19 @@ std::string size_text(double bytes) {
   return with_separators(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
+std::string with_sizes(std::string_view pattern, std::initializer_list<double> sizes) {
+  std::string out;
+  const double* next = sizes.begin();
+  for (const char c : pattern) {
+    if (c == '%' && next != sizes.end()) {
+      out += size_text(*next++);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 Request request_of(const Message& m) {
   Request out;
   const Reading* tried = m.find(Label::kTried);

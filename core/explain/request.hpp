@@ -1,7 +1,9 @@
 // What was asked for: the tensor's own size, as far as the printed figure tells.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "core/explain/messages.hpp"
 
@@ -27,5 +29,7 @@ inline constexpr double kExbibyte = 1152921504606846976;
 
 // "13.89 GiB", "290.56 MiB", "1,920 bytes".
 std::string size_text(double bytes);
+// The pattern with a size in place of each '%', in order.
+std::string with_sizes(std::string_view pattern, std::initializer_list<double> sizes);
 
 }  // namespace ledger::message

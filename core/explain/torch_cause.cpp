@@ -19,14 +19,6 @@ double value(const Message& m, Label label) {
   return r ? r->bytes : 0;
 }
 
-std::string sum_text(std::initializer_list<double> parts, double sum) {
-  std::string out;
-  for (const double part : parts) {
-    out += (out.empty() ? "" : " + ") + size_text(part);
-  }
-  return out + " = " + size_text(sum);
-}
-
 Diagnosis diagnose_torch(const Message& m, Diagnosis d) {
   const Reading* tried = m.find(Label::kTried);
   const Reading* total = m.find(Label::kTotal);
@@ -46,8 +38,9 @@ Diagnosis diagnose_torch(const Message& m, Diagnosis d) {
   } else if (reserved) {
     u = std::max(0.0, reserved->bytes - a);
     if (m.find(Label::kUnallocated) == nullptr)
-      d.arithmetic.push_back("reserved includes allocated: " + size_text(reserved->bytes) + " - " +
-                             size_text(a) + " = " + size_text(u) + " held, but not in tensors");
+      d.arithmetic.push_back(
+          with_sizes("reserved includes allocated: % - % = % held, but not in tensors",
+                     {reserved->bytes, a, u}));
   }
   d.capacity = c;
   if (allocated) {
@@ -75,8 +68,9 @@ Diagnosis diagnose_torch(const Message& m, Diagnosis d) {
     if (own == 0 && allocated && beyond > -0.02 * kGiB && (beyond < kContextMost || !both)) {
       own = r.bytes;
       own_by_number = true;
-      d.arithmetic.push_back(sum_text({a, u, beyond}, r.bytes) +
-                             ": allocated, held beyond it, and the rest outside of PyTorch");
+      d.arithmetic.push_back(
+          with_sizes("% + % + % = %: allocated, held beyond it, and the rest outside of PyTorch",
+                     {a, u, beyond, r.bytes}));
     } else {
       others += r.bytes;
     }
@@ -86,35 +80,44 @@ Diagnosis diagnose_torch(const Message& m, Diagnosis d) {
                        "The numbered process is your own: in containers the number that the driver "
                        "knows differs from the program's. Its figure is this message's allocated "
                        "and held memory plus a context."});
+  if (const Reading* pools = m.find(Label::kPools))
+    d.notes.push_back({"private_pools",
+                       with_sizes("Of what is called allocated, % are idle blocks of private pools "
+                                  "(CUDA graphs, MemPool), which hold no tensor.",
+                                  {pools->bytes})});
   double hidden = 0;
   if (total && free && allocated) {
     const double known = own > 0 ? own : a + u;
     hidden = c - f - known - others;
     d.outside = std::max(0.0, c - f - a - u);
-    d.arithmetic.push_back(size_text(c) + " of the device - " + size_text(f) + " free - " +
-                           size_text(a + u) + " of PyTorch's allocator = " + size_text(d.outside) +
-                           " outside of it");
+    d.arithmetic.push_back(
+        with_sizes("% of the device - % free - % of PyTorch's allocator = % outside of it",
+                   {c, f, a + u, d.outside}));
   }
 
   const Reading* limit = m.find(Label::kLimit);
   if (total && tried && t > c) {
     d.cause = Cause::kTooLarge;
-    d.why = "The request alone, " + size_text(t) + ", is larger than the device's " + size_text(c) +
-            ": no cache or other process matters, only the tensor itself.";
+    d.why = with_sizes(
+        "The request alone, %, is larger than the device's %: no cache or other process matters, "
+        "only the tensor itself.",
+        {t, c});
     return d;
   }
   if (limit && tried && (a + u + t > limit->bytes || m.producer == Producer::kMallocAsync) &&
       (!free || f >= t || limit->bytes < 0.995 * c)) {
     d.cause = Cause::kLimit;
-    d.arithmetic.push_back(sum_text({a, u, t}, a + u + t) + " against the limit of " +
-                           size_text(limit->bytes));
-    d.why = "A memory fraction allows " + size_text(limit->bytes) +
-            ", and this request goes beyond it; what is free on the device does not matter.";
+    d.arithmetic.push_back(
+        with_sizes("% + % + % = % against the limit of %", {a, u, t, a + u + t, limit->bytes}));
+    d.why = with_sizes(
+        "A memory fraction allows %, and this request goes beyond it; what is free on the device "
+        "does not matter.",
+        {limit->bytes});
     return d;
   }
   if (tried && free && tried->high <= free->low && f >= t) {
     d.cause = Cause::kLimit;
-    d.arithmetic.push_back(size_text(f) + " free, " + size_text(t) + " asked");
+    d.arithmetic.push_back(with_sizes("% free, % asked", {f, t}));
     d.why =
         "More is free than was asked for. So it is a limit (of the process, of pinned or host "
         "memory, of WSL2), or another process that took memory for a moment and gave it back.";
@@ -122,34 +125,42 @@ Diagnosis diagnose_torch(const Message& m, Diagnosis d) {
   }
   if (tried && u >= t && u > 0 && (!free || f < t)) {
     d.cause = Cause::kFragmentation;
-    d.arithmetic.push_back(size_text(u) + " held but not in tensors, " + size_text(t) +
-                           " asked: enough, but not in one piece");
-    d.why = "The allocator holds " + size_text(u) + " that no tensor uses, more than the " +
-            size_text(t) + " that were asked for, but no single piece is large enough.";
+    d.arithmetic.push_back(
+        with_sizes("% held but not in tensors, % asked: enough, but not in one piece", {u, t}));
+    d.why = with_sizes(
+        "The allocator holds % that no tensor uses, more than the % that were asked for, but no "
+        "single piece is large enough.",
+        {u, t});
     return d;
   }
   const double lack = t - f;
   constexpr double kNoticeable = 1 * kGiB;
+  // What cudaMallocAsync's pool holds is not printed.
+  if (m.producer == Producer::kMallocAsync) hidden = 0;
   const double foreign = others + std::max(0.0, hidden > kOwnMost || own > 0 ? hidden : 0.0);
   if (total && free && allocated && foreign > kNoticeable && foreign >= lack) {
     d.cause = Cause::kOtherProcess;
-    d.arithmetic.push_back(size_text(foreign) + " belong to others; " +
-                           size_text(std::max(lack, 0.0)) + " are lacking");
-    d.why = others > kNoticeable
-                ? "Another process has " + size_text(others) +
-                      " of the device; without it the request would be served."
-                : size_text(hidden) +
-                      " of the device belong to nothing that the message names: another container, "
-                      "a process of another user, or a part of the card that is not yours.";
+    d.arithmetic.push_back(
+        with_sizes("% belong to others; % are lacking", {foreign, std::max(lack, 0.0)}));
+    d.why = with_sizes(
+        others > kNoticeable
+            ? "Another process has % of the device; without it the request would be served."
+            : "% of the device belong to nothing that the message names: another container, a "
+              "process of another user, or a part of the card that is not yours.",
+        {others > kNoticeable ? others : hidden});
     return d;
   }
   if (!tried && !allocated && !total) return d;
   d.cause = Cause::kProgram;
   if (total && allocated && a > 0) {
-    d.why = "Live tensors take " + size_text(a) + " of " + size_text(c) + "; what is free" +
-            (free ? " (" + size_text(f) + ")" : std::string()) + " does not suffice for " +
-            size_text(t) +
-            ". Nothing is lost to pieces or to others: the program needs less, or a larger card.";
+    const char* after =
+        " Nothing is lost to pieces or to others: the program must need less, or have a larger "
+        "card.";
+    d.why = (free ? with_sizes("Live tensors take % of %, and what is free (%) does not suffice "
+                               "for %.",
+                               {a, c, f, t})
+                  : with_sizes("Live tensors take % of %, and % more do not fit.", {a, c, t})) +
+            after;
   } else {
     d.why =
         "The message shows neither pieces nor other processes; as far as it goes, the program "

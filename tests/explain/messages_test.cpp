@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "core/report.hpp"
 #include "tests/explain/rows.hpp"
 
 namespace ledger {
@@ -221,6 +222,34 @@ TEST_CASE("with a scenario the message of its own replay finds its own tensor") 
     CHECK(change.at("patch").at("training").at("gradient_accumulation_steps") == 2);
   }
   CHECK(batch);
+}
+
+TEST_CASE("the message in which a replay ends finds the tensor at which it ended") {
+  struct Run {
+    const char* scenario;
+    double gigabytes;
+  };
+  for (
+      const Run& run :
+      {Run{R"({"model":"Qwen/Qwen3-0.6B","training":{"per_device_train_batch_size":2,"max_length":2048}})",
+           11},
+       Run{R"({"model":"openai-community/gpt2-large","dtype":"float32","training":{"optim":"adamw_torch"}})",
+           12},
+       Run{R"({"model":"Qwen/Qwen2.5-1.5B","peft":{"peft_type":"LORA","r":16,"target_modules":"all-linear"},"training":{"max_length":4096}})",
+           9}}) {
+    json scenario = json::parse(run.scenario);
+    json on_device = scenario;
+    on_device["device"] = {{"total_bytes", run.gigabytes * 1e9}};
+    const json failure = json::parse(estimate(on_device.dump())).at("verdict").at("first_failure");
+    REQUIRE(!failure.is_null());
+    const json answer = explained(failure.at("message"), scenario);
+    const json& first = answer.at("candidates").at(0);
+    // "forward pass, loss: logits in 32 bit" ends with the tensor's name.
+    const std::string what = failure.at("what"), name = first.at("what");
+    CHECK_MESSAGE(what.size() >= name.size(), what << " and " << name);
+    CHECK_MESSAGE(what.substr(what.size() - name.size()) == name, what << " and " << first.dump());
+    CHECK(first.at("fails_there") == true);
+  }
 }
 
 TEST_CASE("a model that the text names is tried without a scenario") {
