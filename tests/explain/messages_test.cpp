@@ -200,9 +200,7 @@ TEST_CASE("a text of any kind is answered within the second, one that is too lon
   CHECK(explained(text).at("problems").at(0).at("path") == "text");
 }
 
-TEST_CASE("with a scenario the message of its own replay finds its own tensor") {
-  // llama-3.1-8b_lora_24gib_oom of tests/data/traces ends in such a message; here a smaller one:
-  // the estimate's first failure gives the figures, and explain finds the tensor that failed.
+TEST_CASE("a scenario names the tensor, and the changes that it takes") {
   const json scenario = {{"model", "Qwen/Qwen3-0.6B"},
                          {"training", {{"per_device_train_batch_size", 2}, {"max_length", 2048}}}};
   const json answer = explained(
