@@ -130,13 +130,39 @@ void add_of_method(const Scenario& s, std::vector<std::string>& out) {
   }
 }
 
+std::string devices_of(const Scenario& s) {
+  if (!s.parallel) return "one device";
+  const Parallel& p = *s.parallel;
+  return "rank " + with_separators(p.rank) + " of " + with_separators(p.world_size) +
+         (p.strategy == "ddp" ? " under DistributedDataParallel" : " under fully_shard");
+}
+
+void add_parallel(const Parallel& p, std::vector<std::string>& out) {
+  out.push_back(
+      "Every rank has micro-batches of its own of this size, and reduces gradients in each "
+      "backward "
+      "pass (no no_sync()). Memory is freed as if collectives had ended when they are waited for.");
+  if (p.strategy == "ddp") {
+    out.push_back(p.static_graph
+                      ? "With static_graph the order of gradients is known after two passes: the "
+                        "third makes the buckets anew."
+                      : "The state is broadcast by the constructor, buffers before every pass.");
+    return;
+  }
+  if (p.wraps_layers) {
+    out.push_back(
+        "fully_shard is called on each layer, then on the model; prefetching is its own.");
+  }
+  out.push_back("Parts are equal: the last ranks hold padding where rows do not divide.");
+}
+
 }  // namespace
 
 std::vector<std::string> assumptions_of(const Scenario& s, const models::DecoderConfig& model,
                                         const Simulation& simulation) {
   std::vector<std::string> out = {
       "PyTorch " + version_of("torch") + " for CUDA " + version_of("cuda") + " with transformers " +
-          version_of("transformers") + ", on one device.",
+          version_of("transformers") + ", on " + devices_of(s) + ".",
       program_of(s) + " Two steps are replayed; the second is the steady state.",
       samples_of(s),
       allocator_of(s),
@@ -167,6 +193,7 @@ std::vector<std::string> assumptions_of(const Scenario& s, const models::Decoder
                             "allocator has not come back to a state that it was in before.");
   }
   add_of_method(s, out);
+  if (s.parallel) add_parallel(*s.parallel, out);
   const OptimizerRow* optimizer = find_optimizer(s.training.optim, [&](std::string_view name) {
     const auto given = s.training.optim_args.find(name);
     return given == s.training.optim_args.end() ? 0 : given->second;

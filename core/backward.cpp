@@ -169,10 +169,15 @@ struct Engine {
   // The first gradient is taken over as it is; later ones are added to it in place.
   void accumulate_parameter(Node& node, Tensor grad) {
     TensorData* parameter = node.parameter;
-    if (!grad || parameter->grad) return;
-    const bool of_model = tape.record_.storages[parameter->storage].role == Role::kWeight;
-    if (of_model) tape.log(Event::Kind::kAccumulate, grad->storage);
-    parameter->grad = grad.release();
+    if (!grad) return;
+    // One whose data another holds for it is a parameter.
+    const bool of_model = parameter->storage == kNoStorage ||
+                          tape.record_.storages[parameter->storage].role == Role::kWeight;
+    if (!parameter->grad) {
+      if (of_model) tape.log(Event::Kind::kAccumulate, grad->storage);
+      parameter->grad = grad.release();
+    }
+    if (of_model && tape.gradient_hook_) tape.gradient_hook_(tape.hook_context_, parameter);
   }
 };
 
@@ -190,6 +195,7 @@ void Tape::backward(Tensor loss) {
     Engine engine{*this, ++tasks_};
     // The seed lives until backward() returns: the caller's list holds it.
     engine.run({{loss->node, loss->slot, seed}});
+    if (end_hook_) end_hook_(end_context_);
   }
   backward_thread_ = false;
   grad_enabled_ = grad_before;

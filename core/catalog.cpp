@@ -248,6 +248,22 @@ Value defaults_within() {
   return out;
 }
 
+// By strategy: the keys of `parallel` with their defaults, of eight ranks.
+Value parallel_defaults() {
+  Value out = Value::object();
+  for (const Choice& strategy : kStrategies) {
+    const bool hybrid = strategy.id == "hsdp";
+    const auto scenario =
+        read_scenario("{\"model\":\"" + preset_ids().front() + "\",\"parallel\":{\"strategy\":\"" +
+                      std::string(strategy.id) + "\",\"world_size\":8" +
+                      (hybrid ? ",\"dp_replicate_size\":2" : "") + "}}");
+    if (!scenario.ok()) continue;
+    const Value all = json::parse(scenario.value().normalised).value;
+    out.add(strategy.id, *all.find("parallel"));
+  }
+  return out;
+}
+
 // By model type: the names of its linear layers, and those that peft adapts where nothing is said.
 Value linears() {
   std::vector<Value> rows;
@@ -320,6 +336,7 @@ std::string catalog() {
   out.add("trainers", ids(kTrainers));
   out.add("systems", choices(kSystems));
   out.add("rl_methods", choices(kRlMethods));
+  out.add("parallel_strategies", choices(kStrategies));
   out.add("loss_types", choices(kLossTypes));
   out.add("packing_strategies", choices(kPackingStrategies));
   std::vector<Value> liger;
@@ -330,6 +347,7 @@ std::string catalog() {
   out.add("defaults", defaults());
   out.add("training_defaults", training_defaults());
   out.add("defaults_within", defaults_within());
+  out.add("parallel_defaults", parallel_defaults());
   out.add("linears", linears());
   out.add("limits", limits());
   out.add("examples", examples());

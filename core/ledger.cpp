@@ -13,7 +13,9 @@ std::string why(const StorageRecord& s, Status status, Part part) {
     case Part::kWeights:
       return s.role == Role::kBuffer ? "a buffer of the model, kept as long as it is"
                                      : "a parameter, kept as long as the model is";
-    case Part::kGradients: return "kept in .grad until zero_grad()";
+    case Part::kGradients:
+      return s.role == Role::kBucket ? "gradients are reduced over all ranks in it"
+                                     : "kept in .grad until zero_grad()";
     case Part::kOptimizer: return "made by the first step, kept for all later ones";
     case Part::kMaster: return "the copy that the optimizer updates";
     case Part::kActivations:
@@ -37,7 +39,9 @@ std::string_view source(const StorageRecord& s, Part part, const LedgerSources& 
   switch (part) {
     case Part::kWeights: return sources.weights;
     case Part::kOptimizer: return sources.optimizer;
-    case Part::kGradients: return "torch/csrc/autograd/functions/accumulate_grad.h";
+    case Part::kGradients:
+      return s.maker && s.role == Role::kBucket ? s.maker->source
+                                                : "torch/csrc/autograd/functions/accumulate_grad.h";
     case Part::kRuntime:
       return s.role == Role::kWorkspace ? "aten/src/ATen/cuda/CublasHandlePool.cpp"
                                         : std::string_view(sources.loop);
@@ -108,7 +112,7 @@ class Groups {
 };
 
 Key key_of(const StorageRecord& s, Status status, Part part) {
-  const bool grad = part == Part::kGradients;
+  const bool grad = part == Part::kGradients && s.role == Role::kGradient;
   return {grad ? "gradient" : s.what,
           s.bytes.working(),
           grad           ? nullptr
@@ -143,6 +147,7 @@ Part part_of(const StorageRecord& s, Status status) {
     case Role::kGradient:
       if (status.accumulated) return Part::kGradients;
       return status.saved ? Part::kActivations : Part::kTemporary;
+    case Role::kBucket: return Part::kGradients;
     case Role::kScratch: return status.saved ? Part::kActivations : Part::kTemporary;
   }
   return Part::kTemporary;

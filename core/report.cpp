@@ -123,6 +123,7 @@ void write_model(Writer& w, const Estimate& e) {
   letter(Letter::P, e.run.parameters);
   letter(Letter::P_t, e.run.trainable);
   letter(Letter::A, e.scenario.training.gradient_accumulation_steps);
+  if (e.scenario.parallel) letter(Letter::W, e.scenario.parallel->shard_size());
   letter(Letter::S, e.scenario.device.multiprocessors);
   if (c.window.value() > 0) letter(Letter::w, c.window.value());
   w.end_object().end_object();
@@ -218,6 +219,20 @@ void write_moment(Writer& w, const Estimate& e) {
   w.end_object();
 }
 
+// Beside the device's memory, where something is offloaded.
+void write_host(Writer& w, const Estimate& e) {
+  const parallel::Host& host = e.run.host;
+  w.key("host");
+  if (host.weights == 0) {
+    w.null();
+    return;
+  }
+  w.begin_object().key("weights_bytes").number(host.weights);
+  w.key("gradients_bytes").number(host.gradients);
+  w.key("optimizer_bytes").number(host.optimizer);
+  w.key("source").text("torch/distributed/fsdp/_fully_shard: CPUOffloadPolicy").end_object();
+}
+
 std::string write_report(const Estimate& e) {
   const std::uint32_t at_peak = e.peak().peak_event;
   const Ledger ledger = ledger_at(e.record, e.replay, at_peak, e.config.layers, e.sources);
@@ -233,6 +248,7 @@ std::string write_report(const Estimate& e) {
   write_timeline(w, e);
   write_moment(w, e);
   write_verdict(w, e.device_report());
+  write_host(w, e);
   write_context(w, e.scenario);
   w.key("assumptions").begin_list();
   for (const std::string& a : assumptions_of(e.scenario, e.config, e.simulation)) w.text(a);

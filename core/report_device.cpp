@@ -21,7 +21,7 @@ void write_part(Writer& w, const device::OutsidePart& part) {
 }
 
 device::Range process_of(const DeviceReport& r) {
-  const device::Range context = sum(device::process_parts(r.scenario.device));
+  const device::Range context = sum(device::process_parts(r.scenario));
   const device::Range reserved = device::reserved_range(r.scenario, r.replay).on_card;
   return {reserved.low + context.low, reserved.high + context.high};
 }
@@ -154,7 +154,7 @@ void write_verdict(Writer& w, const DeviceReport& r) {
 }
 
 void write_context(Writer& w, const Scenario& scenario) {
-  const std::vector<device::OutsidePart> parts = device::process_parts(scenario.device);
+  const std::vector<device::OutsidePart> parts = device::process_parts(scenario);
   const device::Range all = sum(parts);
   std::string source;
   for (const device::OutsidePart& part : parts) {

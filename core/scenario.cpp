@@ -53,7 +53,7 @@ std::vector<std::string_view> ids(std::span<const Choice> choices) {
 
 // Parts of the contract that have no model yet. What asks for nothing passes.
 void check_not_modelled(const Value& scenario, Findings& findings) {
-  for (const std::string_view key : {"parallel", "serving"}) {
+  for (const std::string_view key : {"serving"}) {
     const Value* value = scenario.find(key);
     if (!value || value->is_null()) continue;
     const std::string path(key);
@@ -138,6 +138,7 @@ Result<Scenario> read(const json::Parsed& parsed) {
       choice(text.find("trainer"), "trainer", ids(kTrainers), findings).value_or("torch");
   scenario.training = read_training(text, scenario.trainer, findings);
   scenario.rl = read_rl(text, scenario.training, findings);
+  scenario.parallel = read_parallel(text, findings);
   scenario.keep_outputs = flag(text.find("keep_outputs"), "keep_outputs", findings).value_or(false);
   scenario.attention_mask =
       flag(text.find("attention_mask"), "attention_mask", findings).value_or(false);

@@ -135,6 +135,36 @@ struct Rl {
   double steps_per_generation = 1;  // micro-batches that are generated at once
 };
 
+// What one rank of a parallel run holds. Fields bear the names of DistributedDataParallel's,
+// ZeroRedundancyOptimizer's and fully_shard's arguments, the sizes those of accelerate's
+// ParallelismConfig.
+struct Parallel {
+  std::string strategy;  // "ddp", "fsdp2" or "hsdp"
+  double world_size = 1;
+  double rank = 0;
+  // ddp
+  bool gradient_as_bucket_view = false;
+  bool static_graph = false;
+  bool find_unused_parameters = false;
+  std::optional<double> bucket_cap_mb;  // MiB; absent: 25, and 1 for the first bucket
+  std::optional<Dtype> comm_hook;       // bf16_compress_hook, fp16_compress_hook
+  bool zero_redundancy_optimizer = false;
+  bool parameters_as_bucket_view = false;  // its argument
+  // fsdp2 and hsdp
+  std::optional<bool> reshard_after_forward;  // absent: all but the root
+  std::optional<Dtype> param_dtype;           // of a MixedPrecisionPolicy; absent: the weights'
+  std::optional<Dtype> reduce_dtype;          // likewise; absent: the gradients'
+  double dp_replicate_size = 1;               // hsdp: groups of ranks that hold the same shards
+  bool wraps_layers = true;                   // accelerate's auto_wrap_policy
+  bool wraps_ends = false;                    // the embedding too, and norm and head together
+  bool offload_params = false;                // accelerate's name for a CPUOffloadPolicy
+
+  bool shards() const { return strategy == "fsdp2" || strategy == "hsdp"; }
+  double shard_size() const { return world_size / dp_replicate_size; }
+  // NCCL's: hsdp shards in one group of ranks and replicates in another.
+  double communicators() const { return strategy == "hsdp" ? 2 : 1; }
+};
+
 struct Device {
   int compute_major = 8, compute_minor = 0;
   double multiprocessors = 108;
@@ -158,6 +188,7 @@ struct Scenario {
   std::vector<Peft> other_adapters;  // loaded beside it, frozen
   std::optional<Quantization> quantization;
   std::optional<Rl> rl;
+  std::optional<Parallel> parallel;
   bool attention_mask = false;
   bool keep_outputs = false;
   bool load = false;  // moments: the loading by from_pretrained is replayed too

@@ -86,6 +86,10 @@ void read_loss(const Value& training, std::string_view trainer, Training& out, F
 // Settles the lengths of `training` too.
 std::optional<Rl> read_rl(const Value& scenario, Training& training, Findings& findings);
 Value rl_of(const Rl& rl);  // as in the normalised scenario
+std::optional<Parallel> read_parallel(const Value& scenario, Findings& findings);
+// What it does not go together with.
+void check_parallel(const Scenario& scenario, Findings& findings);
+Value parallel_of(const Parallel& parallel);  // as in the normalised scenario
 // The name of the embedding in transformers' module.
 std::string_view embedding_of(const Value& type);
 // What `peft` names beside target_modules.

@@ -180,6 +180,7 @@ std::string normalised(const Scenario& scenario, const ModelReading& model) {
   out.add("quantization",
           scenario.quantization ? quantization_of(*scenario.quantization) : Value());
   out.add("rl", scenario.rl ? rl_of(*scenario.rl) : Value());
+  out.add("parallel", scenario.parallel ? parallel_of(*scenario.parallel) : Value());
   out.add_flag("attention_mask", scenario.attention_mask);
   out.add_flag("keep_outputs", scenario.keep_outputs);
   out.add("moments", scenario.load ? names_of({"load", "train"}) : names_of({"train"}));

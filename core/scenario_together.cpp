@@ -203,6 +203,7 @@ void check_together(const Scenario& scenario, const ModelReading& model, Finding
   check_adapters(scenario, findings);
   check_optimizer(scenario, findings);
   check_rl(scenario, findings);
+  if (scenario.parallel) check_parallel(scenario, findings);
   if (!model.read) return;
   check_trainer(scenario, findings);
   check_positions(scenario, findings);

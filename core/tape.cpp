@@ -51,6 +51,7 @@ Tensor Tape::make(Shape shape, Dtype dtype, const char* what, Role role) {
   made.place = place_;
   made.layer = layer_;
   made.role = role;
+  made.stream = stream_;
   made.maker = rule_;
   record_.storages.push_back(made);
   live_.push_back({});
@@ -132,6 +133,24 @@ void Tape::replace_data(const Tensor& parameter, Dtype dtype) {
   Tensor made = make(parameter.shape(), dtype, owner.what, owner.role);
   std::swap(parameter->storage, made->storage);
   std::swap(parameter->dtype, made->dtype);
+}
+
+void Tape::give_up_data(const Tensor& parameter, Dtype dtype) {
+  Tensor nothing = wrap(kNoStorage, parameter.shape(), dtype);
+  std::swap(parameter->storage, nothing->storage);
+  parameter->dtype = dtype;
+}
+
+void Tape::share_data(const Tensor& parameter, const Tensor& owner) {
+  Tensor part = wrap(owner->storage, parameter.shape(), parameter.dtype());
+  std::swap(parameter->storage, part->storage);
+}
+
+void Tape::set_gradient(TensorData* parameter, const Tensor& gradient) {
+  Tensor given = gradient;
+  detach_gradient(parameter);
+  log(Event::Kind::kAccumulate, given->storage);
+  parameter->grad = given.release();
 }
 
 Node* Tape::accumulating_node(TensorData* parameter) {

@@ -35,6 +35,7 @@ enum class Role : std::uint8_t {
   kWorkspace,   // a library's workspace, kept for ever
   kActivation,  // put out by an operator of the forward pass
   kGradient,    // put out by an operator of the backward pass
+  kBucket,      // gradients are reduced in it, over all ranks
   kScratch,     // an operator's own working space
 };
 
@@ -45,6 +46,7 @@ struct StorageRecord {
   std::uint32_t place = 0;  // index into Record::places: where in the model
   std::int16_t layer = -1;  // index of the layer, or -1
   Role role = Role::kScratch;
+  std::uint8_t stream = 0;          // whose pool of the allocator it is taken from
   bool cast = false;                // autocast's copy of an operand
   const Rule* maker = nullptr;      // operator that allocated it; null for parameters and inputs
   const Rule* saved_for = nullptr;  // first operator whose backward keeps it
@@ -338,6 +340,25 @@ class Tape {
   Tensor replay_reentrant(BackwardCall& call);  // the backward rule of that kind
   void detach_gradient(TensorData* parameter);  // zero_grad(set_to_none=True) of one parameter
 
+  // -- what ranks of a parallel run do beside (core/parallel)
+  // Called when the parameter's gradient of this backward pass is in .grad.
+  using GradientHook = void (*)(void* context, TensorData* parameter);
+  void on_gradient(GradientHook hook, void* context) {
+    gradient_hook_ = hook;
+    hook_context_ = context;
+  }
+  // Called when a backward pass has run, before it returns.
+  void on_backward_end(void (*hook)(void* context), void* context) {
+    end_hook_ = hook;
+    end_context_ = context;
+  }
+  // parameter.data = nothing: it stays what the model computes with, but its memory is another's.
+  void give_up_data(const Tensor& parameter, Dtype dtype);
+  // parameter.data = a part of `owner`.
+  void share_data(const Tensor& parameter, const Tensor& owner);
+  // parameter.grad = gradient.
+  void set_gradient(TensorData* parameter, const Tensor& gradient);
+
   // -- autocast
   bool autocast_enabled() const { return autocast_on_; }
   Dtype autocast_dtype() const { return autocast_dtype_; }
@@ -351,6 +372,7 @@ class Tape {
   friend class NoGrad;
   friend class WithoutAdapters;
   friend class Autocast;
+  friend class OnStream;
   friend struct Engine;
 
   struct Live {  // of a storage, while it lives
@@ -422,6 +444,11 @@ class Tape {
   bool grad_enabled_ = true;
   bool adapters_enabled_ = true;
   bool backward_thread_ = false;
+  std::uint8_t stream_ = 0;
+  GradientHook gradient_hook_ = nullptr;
+  void* hook_context_ = nullptr;
+  void (*end_hook_)(void* context) = nullptr;
+  void* end_context_ = nullptr;
   std::array<Tensor, 2> workspaces_;  // of the forward and of the backward thread
   std::vector<Frame*> recording_;     // regions being run for the first time
   std::vector<Frame*> replaying_;     // regions being recomputed
@@ -459,6 +486,21 @@ class Within {
 
  private:
   Tape& tape_;
+};
+
+// torch.cuda.stream(): what is made while it lives is taken from that stream's pool.
+class OnStream {
+ public:
+  OnStream(Tape& tape, std::uint8_t stream) : tape_(tape), before_(tape.stream_) {
+    tape.stream_ = stream;
+  }
+  OnStream(const OnStream&) = delete;
+  OnStream& operator=(const OnStream&) = delete;
+  ~OnStream() { tape_.stream_ = before_; }
+
+ private:
+  Tape& tape_;
+  std::uint8_t before_;
 };
 
 // torch.no_grad().

@@ -3,10 +3,14 @@
 #include <iostream>
 
 #include "tests/cases.hpp"
+#include "tests/parallel_cases.hpp"
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
     const auto row = ledger::rows::json::parse(line);
-    std::cout << ledger::rows::scenario_of(row.at("case")).dump() << '\n';
+    const auto& settings = row.at("case");
+    const auto scenario = settings.contains("parallel") ? ledger::rows::parallel_scenario(settings)
+                                                        : ledger::rows::scenario_of(settings);
+    std::cout << scenario.dump() << '\n';
   }
 }

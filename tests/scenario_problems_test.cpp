@@ -144,7 +144,7 @@ TEST_CASE("a wrong choice names the accepted ones and the nearest") {
 
 TEST_CASE("what is not modelled yet is said to be so") {
   for (const char* members :
-       {R"("parallel":{"world_size":8})", R"("serving":{})",
+       {R"("parallel":{"strategy":"zero3","world_size":8})", R"("serving":{})",
         R"("allocator":{"throw_on_cudamalloc_oom":true})", R"("moments":["train","save"])",
         R"("attn_implementation":"flash_attention_2")"}) {
     CAPTURE(members);

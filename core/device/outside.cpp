@@ -52,7 +52,9 @@ constexpr const char* kSeenAnywhere =
 
 }  // namespace
 
-std::vector<OutsidePart> process_parts(const Device& device, double communicators) {
+std::vector<OutsidePart> process_parts(const Scenario& scenario) {
+  const Device& device = scenario.device;
+  const double communicators = scenario.parallel ? scenario.parallel->communicators() : 0;
   std::vector<OutsidePart> parts;
   for (const ContextRow& row : kContexts) {
     const bool same =

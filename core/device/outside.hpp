@@ -18,9 +18,9 @@ struct OutsidePart {
   const char* source;
 };
 
-// Of the process itself: the CUDA context by compute capability, and what its libraries load. With
-// more than one process, `communicators` of NCCL.
-std::vector<OutsidePart> process_parts(const Device& device, double communicators = 0);
+// Of the process itself: the CUDA context by compute capability, and what its libraries load; of a
+// rank of a parallel run NCCL's communicators.
+std::vector<OutsidePart> process_parts(const Scenario& scenario);
 
 // Of Windows and its desktop; nothing on Linux.
 OutsidePart system_part(const Device& device);

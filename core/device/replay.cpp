@@ -136,8 +136,8 @@ Replay replay(const Record& record, const AllocatorOptions& options, double devi
     const Event& event = record.events[i];
     switch (event.kind) {
       case Event::Kind::kAllocate: {
-        const std::uint64_t bytes = requested(record.storages[event.id]);
-        const Block block = allocator.allocate(bytes);
+        const StorageRecord& storage = record.storages[event.id];
+        const Block block = allocator.allocate(requested(storage), storage.stream);
         blocks[event.id] = block;
         out.block_bytes[event.id] = allocator.block_bytes(block);
         phases.at_allocation(i, allocator.allocated(), allocator.reserved());

@@ -17,7 +17,8 @@ OnDevice replay_on_device(const Record& record, double total, double outside,
     const Event& event = record.events[i];
     switch (event.kind) {
       case Event::Kind::kAllocate:
-        blocks[event.id] = allocator.allocate(requested(record.storages[event.id]));
+        blocks[event.id] = allocator.allocate(requested(record.storages[event.id]),
+                                              record.storages[event.id].stream);
         if (blocks[event.id] == kNone) {
           out.failure = Failure{i, *allocator.out_of_memory()};
           out.retries = allocator.retries();
@@ -50,7 +51,7 @@ void leave_out(OnDevice& run, double others) {
 Verdict judge(const Scenario& scenario, const Record& record, const Replay& replay) {
   const Device& device = scenario.device;
   const double total = *device.total_bytes;
-  const Range process = sum(process_parts(device)), system = system_part(device).bytes;
+  const Range process = sum(process_parts(scenario)), system = system_part(device).bytes;
   const ReservedRange reserved = reserved_range(scenario, replay);
   const auto replayed = static_cast<double>(replay.reserved_peak);
   Verdict verdict;

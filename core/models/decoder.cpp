@@ -14,11 +14,19 @@ namespace {
 RegionOutput run_layer(Tape& t, const void* context, const std::vector<Tensor>& arguments) {
   const DecoderLayer& layer = *static_cast<const DecoderLayer*>(context);
   const Within here(t, layer.place, layer.index);
-  const LayerInputs in{arguments[0], arguments[1], arguments[2],
-                       arguments[3], arguments[4], arguments[5]};
+  LayerInputs in{arguments[0], arguments[1], arguments[2],
+                 arguments[3], arguments[4], arguments[5]};
   const Blocks& blocks = layer.model->config.blocks;
-  if (blocks.layer_with_weights) return blocks.layer_with_weights(t, layer, in);
-  return {blocks.layer(t, layer, in)};
+  const std::optional<Wrapping>& wrapping = layer.model->wrapping;
+  if (wrapping) wrapping->enter(wrapping->context, layer.index, in.hidden);
+  RegionOutput out;
+  if (blocks.layer_with_weights) {
+    out = blocks.layer_with_weights(t, layer, in);
+  } else {
+    out.result = blocks.layer(t, layer, in);
+  }
+  if (wrapping) wrapping->leave(wrapping->context, layer.index, out.result);
+  return out;
 }
 
 RegionOutput through_layer(Tape& t, const Decoder& model, const DecoderLayer& layer,
@@ -58,6 +66,7 @@ Tensor body(Tape& t, const Decoder& model, const Inputs& in) {
                             windowed ? at.masks.windowed : at.masks.full, at.positions, at.alibi});
     hidden = std::move(output.result);
   }
+  if (model.wrapping) model.wrapping->enter(model.wrapping->context, Wrapping::kHead, hidden);
   return c.blocks.finish(t, model, std::move(hidden));
 }
 
@@ -141,7 +150,11 @@ void measure_positions(Tape& t, const Decoder& model) {
 Prepared prepare_decoder(Tape& t, const Decoder& model, const Inputs& in) {
   const DecoderConfig& c = model.config;
   Prepared at;
+  const std::optional<Wrapping>& wrapping = model.wrapping;
+  Tensor none;
+  if (wrapping) wrapping->enter(wrapping->context, Wrapping::kEmbedding, none);
   at.embedded = c.blocks.embed(t, model, in.ids);
+  if (wrapping) wrapping->leave(wrapping->context, Wrapping::kEmbedding, at.embedded);
   at.positions = position_ids(t, in);
   at.masks = make_masks(t, model, at.embedded, in);
   at.hidden = at.embedded;
@@ -187,6 +200,7 @@ Output forward(Tape& t, const Decoder& model, const Inputs& in, const Tensor& nu
             {}};
   }
   Tensor logits = model.config.blocks.head(t, model, hidden);
+  if (model.wrapping) model.wrapping->leave(model.wrapping->context, Wrapping::kHead, logits);
   const Within in_loss(t, t.place("loss"), -1);
   Tensor loss = ops::causal_lm_loss(t, logits, num_items_in_batch, liger.cross_entropy);
   return {std::move(loss), std::move(logits)};

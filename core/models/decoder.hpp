@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -192,9 +193,19 @@ struct TrainedCopy {
   std::size_t after;
 };
 
+// What stands around each layer of a wrapped model: called with the hidden states that go in, and
+// with those that come out. Likewise around the embedding, and around norm and head together.
+struct Wrapping {
+  static constexpr std::int16_t kEmbedding = -2, kHead = -3;  // in place of a layer
+  void* context;
+  void (*enter)(void* context, std::int16_t layer, Tensor& hidden);
+  void (*leave)(void* context, std::int16_t layer, Tensor& hidden);
+};
+
 struct Decoder {
   DecoderConfig config;
   RunOptions options;
+  std::optional<Wrapping> wrapping;
   const char* what = "weight";     // as weights are called
   bool scores = false;             // the head puts out one number, not logits
   Dtype dtype = Dtype::kBFloat16;  // of the weights as they are loaded

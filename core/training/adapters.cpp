@@ -233,10 +233,10 @@ double adapter_elements(const models::Decoder& model) {
   return elements;
 }
 
-std::vector<Tensor> trainable_parameters(const models::Decoder& model) {
-  std::vector<Tensor> trainable;
+std::vector<Tensor> all_parameters(const models::Decoder& model) {
+  std::vector<Tensor> all;
   const auto take = [&](const Tensor& p) {
-    if (p.needs_grad()) trainable.push_back(p);
+    if (p) all.push_back(p);
   };
   const auto take_adapters = [&](const std::vector<ops::Adapter>& adapters) {
     for (const ops::Adapter& adapter : adapters) {
@@ -246,6 +246,7 @@ std::vector<Tensor> trainable_parameters(const models::Decoder& model) {
     }
   };
   auto slot = model.adapted.begin();
+  auto packed = model.linears.begin();
   for (std::size_t i = 0; i <= model.parameters.size(); ++i) {
     const bool last = i == model.parameters.size();  // a tied head has no parameters of its own
     for (; slot != model.adapted.end() && (slot->after <= i || last); ++slot) {
@@ -255,8 +256,20 @@ std::vector<Tensor> trainable_parameters(const models::Decoder& model) {
       if (made.after == i) take(made.copy);
     }
     if (last) break;
+    if (!model.parameters[i]) {  // the packed weights stand in the order of their linears
+      while (!(*packed)->packed) ++packed;
+      take((*packed++)->packed->tensors.front());
+    }
     take(model.parameters[i]);
     if (i == 0) take_adapters(model.embedding_adapters);
+  }
+  return all;
+}
+
+std::vector<Tensor> trainable_parameters(const models::Decoder& model) {
+  std::vector<Tensor> trainable;
+  for (Tensor& p : all_parameters(model)) {
+    if (p.needs_grad()) trainable.push_back(std::move(p));
   }
   return trainable;
 }

@@ -28,7 +28,9 @@ double adapter_elements(const models::Decoder& model);
 // Source: trl 1.16.0 trainer/sft_trainer.py, __init__.
 void cast_adapters(Tape& t, const models::Decoder& model);
 
-// The parameters that are trained, in the order of model.parameters().
+// All parameters in the order of model.parameters(), packed weights and adapters included.
+std::vector<Tensor> all_parameters(const models::Decoder& model);
+// Those of them that are trained.
 std::vector<Tensor> trainable_parameters(const models::Decoder& model);
 
 }  // namespace ledger::training

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/models/decoder.hpp"
+#include "core/parallel/rank.hpp"
 #include "core/tape.hpp"
 #include "core/training/optimizers.hpp"
 
@@ -22,6 +23,7 @@ struct Job {
   Optimizer& optimizer;
   int micro_batches;                           // of one step
   const models::Decoder* reference = nullptr;  // a second model, frozen
+  parallel::Rank* rank = nullptr;              // of a parallel run; null on one device
   int step = 0, micro_batch = 0;               // that are running
   std::vector<Tensor> kept{};                  // by a method, from step to step
 

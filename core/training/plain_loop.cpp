@@ -14,7 +14,9 @@ struct Loop {
   models::Output forward() {
     const Training& training = job.training();
     const Autocast autocast(t, job.autocasts(), job.autocast_dtype());
+    if (job.rank) job.rank->begin_forward();
     models::Output output = models::forward(t, job.model, {ids, attention_mask, {}});
+    if (job.rank) job.rank->end_forward(output);
     if (job.scenario.keep_outputs) kept_loss = output.loss;
     if (training.gradient_accumulation_steps > 1) {
       output.loss = ops::mul_constant(t.as("loss of a micro-batch"), output.loss);
@@ -52,6 +54,7 @@ struct Loop {
     job.optimizer.step();
     t.mark(Mark::Kind::kZeroGrad, step);
     job.optimizer.zero_grad();
+    if (job.rank) job.rank->zero_grad();
     ids.reset();
     attention_mask.reset();
     t.mark(Mark::Kind::kEnd, step);

@@ -1,6 +1,8 @@
 // Builds the model under training and hands it to the loop of its trainer.
 #include "core/training/program.hpp"
 
+#include <optional>
+
 #include "core/models/generate.hpp"
 #include "core/training/adapters.hpp"
 #include "core/training/job.hpp"
@@ -79,7 +81,7 @@ Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
       }
     }
     if (scenario.trainer == "trl" && scenario.quantization) cast_adapters(t, model);
-    const std::vector<Tensor> trainable = trainable_parameters(model);
+    std::vector<Tensor> trainable = trainable_parameters(model);
     for (const Tensor& p : trainable) out.trainable += p.shape().elements().value();
     if (scenario.peft) out.parameters += adapter_elements(model);
     out.generation_shortened = scenario.rl && scenario.rl->method == "grpo" &&
@@ -96,13 +98,22 @@ Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
       Job before{t, scenario, model, trainable, none, 1};
       precompute_reference(before);
     }
+    std::optional<parallel::Rank> rank;
+    if (scenario.parallel) {
+      t.empty_cache();
+      rank.emplace(t, *scenario.parallel, model, all_parameters(model), trainable);
+      trainable = rank->trainable();
+      out.host = rank->on_host();
+    }
     t.empty_cache();  // also by Trainer, when it begins
     t.mark(Mark::Kind::kLoaded, 0);
     const bool plain = scenario.trainer == "torch";
     Optimizer optimizer(t, scenario.training,
-                        plain ? one_group(trainable) : trainer_groups(t, model, trainable));
+                        plain ? one_group(rank ? rank->stepped() : trainable)
+                              : trainer_groups(t, model, trainable));
     Job job{t, scenario, model, trainable, optimizer, micro_batches};
     if (reference.lm_head.weight) job.reference = &reference;
+    if (rank) job.rank = &*rank;
     if (plain) {
       run_plain_loop(job);
     } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/models/decoder.hpp"
+#include "core/parallel/fully_shard.hpp"
 #include "core/tape.hpp"
 
 namespace ledger::training {
@@ -11,6 +12,7 @@ struct Run {
   Record record;
   double parameters = 0, trainable = 0;  // logical elements, tied ones once
   bool generation_shortened = false;     // some of its passes are left out
+  parallel::Host host;                   // what a parallel run offloads
 };
 
 // Runs the scenario on a tape, with so many micro-batches a step (the scenario's own number, or

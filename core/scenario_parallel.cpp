@@ -1,0 +1,275 @@
+// Reads `parallel`: which part of a run over several devices one rank is.
+#include <algorithm>
+#include <cmath>
+
+#include "core/nearest.hpp"
+#include "core/scenario_reader.hpp"
+
+namespace ledger::reading {
+namespace {
+
+struct ParallelKey {
+  std::string_view key;
+  std::string_view strategies;  // that have it; empty: not modelled yet
+};
+constexpr ParallelKey kParallelKeys[] = {
+    {"strategy", "ddp fsdp2 hsdp"},
+    {"world_size", "ddp fsdp2 hsdp"},
+    {"rank", "ddp"},
+    {"gradient_as_bucket_view", "ddp"},
+    {"static_graph", "ddp"},
+    {"find_unused_parameters", "ddp"},
+    {"bucket_cap_mb", "ddp"},
+    {"comm_hook", "ddp"},
+    {"zero_redundancy_optimizer", "ddp"},
+    {"parameters_as_bucket_view", "ddp"},
+    {"reshard_after_forward", "fsdp2 hsdp"},
+    {"param_dtype", "fsdp2 hsdp"},
+    {"reduce_dtype", "fsdp2 hsdp"},
+    {"dp_replicate_size", "hsdp"},
+    {"auto_wrap_policy", "fsdp2 hsdp"},
+    {"wrap_embedding_and_head", "fsdp2 hsdp"},
+    {"offload_params", "fsdp2 hsdp"},
+    {"tensor_parallel_size", ""},
+    {"context_parallel_size", ""},
+    {"pipeline_parallel_size", ""},
+    {"expert_parallel_size", ""},
+};
+
+bool has(const ParallelKey& row, std::string_view strategy) {
+  return row.strategies.find(strategy) != row.strategies.npos;
+}
+
+std::optional<std::string> read_strategy(const Value& given, Findings& findings) {
+  std::vector<std::string_view> known;
+  for (const Choice& c : kStrategies) known.push_back(c.id);
+  const Value* value = given.find("strategy");
+  if (!value || value->is_null()) {
+    findings.add("parallel.strategy",
+                 "parallel.strategy is missing; it must be " + listed(known) + ".");
+    return {};
+  }
+  const bool to_come = std::find(kStrategiesToCome.begin(), kStrategiesToCome.end(), value->text) !=
+                       kStrategiesToCome.end();
+  if (value->is(Kind::kText) && to_come) {
+    const bool zero1 = value->text == "zero1";
+    findings.add("parallel.strategy",
+                 "parallel.strategy " + quoted(value->text) + " is not modelled yet; it must be " +
+                     listed(known) + "." +
+                     (zero1 ? " torch's ZeroRedundancyOptimizer is: ddp with "
+                              "zero_redundancy_optimizer true."
+                            : ""),
+                 *value, zero1 ? "ddp" : "fsdp2");
+    return {};
+  }
+  return choice(value, "parallel.strategy", known, findings);
+}
+
+void check_keys_of(const Value& given, std::string_view strategy, Findings& findings) {
+  std::vector<std::string_view> keys;
+  for (const ParallelKey& row : kParallelKeys) keys.push_back(row.key);
+  check_keys(given, "parallel", keys, findings);
+  for (const ParallelKey& row : kParallelKeys) {
+    const Value* value = given.find(row.key);
+    if (!value || value->is_null()) continue;
+    const std::string path = "parallel." + std::string(row.key);
+    if (row.strategies.empty()) {
+      if (value->is(Kind::kNumber) && value->number == 1) continue;
+      findings.add(path, path + " is not modelled yet; leave it out, or give 1.", *value);
+    } else if (!strategy.empty() && !has(row, strategy)) {
+      findings.add(path, path + " has no meaning in " + std::string(strategy) + "; leave it out.",
+                   *value);
+    }
+  }
+}
+
+void check_ranks(const Parallel& parallel, Findings& findings) {
+  if (parallel.rank >= parallel.world_size) {
+    findings.add("parallel.rank",
+                 "parallel.rank is " + grouped(parallel.rank) + ", but ranks count from 0 to " +
+                     grouped(parallel.world_size - 1) + ".",
+                 grouped(parallel.rank));
+  }
+  const bool divides = std::fmod(parallel.world_size, parallel.dp_replicate_size) == 0;
+  if (parallel.shards() && divides && parallel.shard_size() < 2) {
+    findings.add("parallel.world_size",
+                 "parallel.world_size is " + grouped(parallel.world_size) +
+                     ", which leaves one rank to divide over; " + parallel.strategy +
+                     " is modelled from two on. ddp keeps all on each rank.",
+                 grouped(parallel.world_size));
+  }
+  if (!divides) {
+    findings.add("parallel.dp_replicate_size",
+                 "parallel.dp_replicate_size is " + grouped(parallel.dp_replicate_size) +
+                     ", which does not divide parallel.world_size, " +
+                     grouped(parallel.world_size) + ".",
+                 grouped(parallel.dp_replicate_size));
+  }
+  if (parallel.parameters_as_bucket_view && !parallel.zero_redundancy_optimizer) {
+    findings.add("parallel.parameters_as_bucket_view",
+                 "parallel.parameters_as_bucket_view is an argument of ZeroRedundancyOptimizer; "
+                 "give zero_redundancy_optimizer true as well, or leave it out.");
+  }
+  if (parallel.static_graph && parallel.find_unused_parameters) {
+    findings.add("parallel.find_unused_parameters",
+                 "parallel.find_unused_parameters has no effect with static_graph; leave one of "
+                 "the two out.");
+  }
+}
+
+}  // namespace
+
+std::optional<Parallel> read_parallel(const Value& scenario, Findings& findings) {
+  const Value* given = object(scenario.find("parallel"), "parallel", findings);
+  if (!given) return {};
+  Parallel parallel;
+  const auto strategy = read_strategy(*given, findings);
+  if (strategy) parallel.strategy = *strategy;
+  check_keys_of(*given, parallel.strategy, findings);
+  const auto read = [&](std::string_view key) {
+    const std::string path = "parallel." + std::string(key);
+    const Limit limit = limit_of(path);
+    return number(given->find(key), {path, limit.min, limit.max, limit.whole}, findings);
+  };
+  const auto read_flag = [&](std::string_view key, bool& field) {
+    field = flag(given->find(key), "parallel." + std::string(key), findings).value_or(field);
+  };
+  const std::size_t before = findings.size();
+  const Value* size = given->find("world_size");
+  if (!size || size->is_null()) {
+    findings.add("parallel.world_size",
+                 "parallel.world_size is missing: over how many ranks the run goes.");
+  }
+  parallel.world_size = read("world_size").value_or(1);
+  parallel.rank = read("rank").value_or(0);
+  read_flag("gradient_as_bucket_view", parallel.gradient_as_bucket_view);
+  read_flag("static_graph", parallel.static_graph);
+  read_flag("find_unused_parameters", parallel.find_unused_parameters);
+  read_flag("zero_redundancy_optimizer", parallel.zero_redundancy_optimizer);
+  read_flag("parameters_as_bucket_view", parallel.parameters_as_bucket_view);
+  parallel.bucket_cap_mb = read("bucket_cap_mb");
+  const auto hook = choice(given->find("comm_hook"), "parallel.comm_hook",
+                           {"bf16_compress_hook", "fp16_compress_hook"}, findings);
+  if (hook) parallel.comm_hook = hook->starts_with("bf16") ? Dtype::kBFloat16 : Dtype::kFloat16;
+  parallel.reshard_after_forward =
+      flag(given->find("reshard_after_forward"), "parallel.reshard_after_forward", findings);
+  parallel.param_dtype = dtype(given->find("param_dtype"), "parallel.param_dtype", findings);
+  parallel.reduce_dtype = dtype(given->find("reduce_dtype"), "parallel.reduce_dtype", findings);
+  parallel.dp_replicate_size = read("dp_replicate_size").value_or(parallel.dp_replicate_size);
+  const auto wrap = choice(given->find("auto_wrap_policy"), "parallel.auto_wrap_policy",
+                           {"TRANSFORMER_BASED_WRAP", "NO_WRAP"}, findings);
+  parallel.wraps_layers = wrap != "NO_WRAP";
+  read_flag("wrap_embedding_and_head", parallel.wraps_ends);
+  read_flag("offload_params", parallel.offload_params);
+  const Value* replicas = given->find("dp_replicate_size");
+  if (parallel.strategy == "hsdp" && (!replicas || replicas->is_null())) {
+    findings.add("parallel.dp_replicate_size",
+                 "parallel.dp_replicate_size is missing: how many groups of ranks hold the same "
+                 "shards.");
+  }
+  if (findings.size() == before) check_ranks(parallel, findings);
+  if (!strategy) return {};
+  return parallel;
+}
+
+void check_parallel(const Scenario& scenario, Findings& findings) {
+  const Parallel& parallel = *scenario.parallel;
+  const auto refuse = [&](std::string_view path, std::string_view why, std::string near = {}) {
+    findings.add(std::string(path), std::string(path) + " " + std::string(why), std::string(),
+                 std::move(near));
+  };
+  if (scenario.trainer != "torch") {
+    refuse("trainer", "together with parallel is modelled for a plain loop only yet: \"torch\".",
+           "torch");
+  }
+  if (scenario.rl) refuse("rl", "together with parallel is not modelled yet.");
+  if (scenario.load)
+    refuse("moments", "has \"load\", which together with parallel is not modelled yet.");
+  const Training& training = scenario.training;
+  if (!parallel.shards()) return;
+  const std::string name = parallel.strategy;
+  if (training.optim != "adamw_torch" && training.optim != "adamw_torch_fused") {
+    refuse("training.optim",
+           training.optim + " together with " + name +
+               " is not modelled yet; adamw_torch and adamw_torch_fused are.",
+           "adamw_torch_fused");
+  }
+  const std::string& type = scenario.model.model_type;
+  const bool plain =
+      std::find(kLigerModelTypes.begin(), kLigerModelTypes.end(), type) != kLigerModelTypes.end();
+  if (parallel.wraps_ends && !parallel.wraps_layers) {
+    refuse("parallel.wrap_embedding_and_head",
+           "goes with groups of layers; leave auto_wrap_policy NO_WRAP out.");
+  } else if (parallel.wraps_ends && scenario.model.flag("tie_word_embeddings")) {
+    refuse("parallel.wrap_embedding_and_head",
+           "needs two tables; this model's head is its embedding, and fully_shard refuses to put "
+           "one parameter into two groups. Give false.");
+  } else if (parallel.wraps_ends && !plain && !type.empty()) {
+    refuse("parallel.wrap_embedding_and_head",
+           "is modelled for the model types " +
+               listed({kLigerModelTypes.begin(), kLigerModelTypes.end()}, "and") +
+               ", not yet for " + type + "; give false.");
+  }
+  if (training.bf16 || training.fp16) {
+    refuse(training.bf16 ? "training.bf16" : "training.fp16",
+           "together with " + name +
+               " is not modelled; give parallel.param_dtype, its own mixed precision, instead.");
+  }
+  if (training.max_grad_norm > 0) {
+    refuse("training.max_grad_norm", "together with " + name + " is not modelled yet; give 0.");
+  }
+  if (training.gradient_checkpointing && training.use_reentrant) {
+    refuse("training.gradient_checkpointing_kwargs.use_reentrant",
+           "together with " + name + " is not modelled yet; give false.");
+  }
+  if (training.use_liger_kernel) {
+    refuse("training.use_liger_kernel", "together with " + name + " is not modelled yet.");
+  }
+  if (scenario.quantization) {
+    refuse("quantization", "together with " + name + " is not modelled yet; ddp is.");
+  }
+  if (scenario.peft &&
+      (scenario.peft->use_dora || scenario.peft->bias != "none" ||
+       !scenario.peft->modules_to_save.empty() || !scenario.peft->trainable_token_indices.empty() ||
+       !scenario.peft->target_parameters.empty() || !scenario.other_adapters.empty())) {
+    refuse("peft", "together with " + name +
+                       " is modelled for one LoRA adapter without DoRA, biases, saved modules, "
+                       "trained tokens and target_parameters.");
+  }
+}
+
+Value parallel_of(const Parallel& parallel) {
+  Value out = Value::object();
+  const auto or_null = [](std::optional<Dtype> dtype) {
+    return dtype ? Value::of_text(std::string(name_of(*dtype))) : Value();
+  };
+  out.add_text("strategy", parallel.strategy);
+  out.add_number("world_size", parallel.world_size);
+  if (parallel.strategy == "ddp") {
+    out.add_number("rank", parallel.rank);
+    out.add_flag("gradient_as_bucket_view", parallel.gradient_as_bucket_view);
+    out.add_flag("static_graph", parallel.static_graph);
+    out.add_flag("find_unused_parameters", parallel.find_unused_parameters);
+    out.add("bucket_cap_mb",
+            parallel.bucket_cap_mb ? Value::of_number(*parallel.bucket_cap_mb) : Value());
+    out.add("comm_hook", parallel.comm_hook ? Value::of_text(*parallel.comm_hook == Dtype::kBFloat16
+                                                                 ? "bf16_compress_hook"
+                                                                 : "fp16_compress_hook")
+                                            : Value());
+    out.add_flag("zero_redundancy_optimizer", parallel.zero_redundancy_optimizer);
+    out.add_flag("parameters_as_bucket_view", parallel.parameters_as_bucket_view);
+    return out;
+  }
+  out.add("reshard_after_forward", parallel.reshard_after_forward
+                                       ? Value::of_flag(*parallel.reshard_after_forward)
+                                       : Value());
+  out.add("param_dtype", or_null(parallel.param_dtype));
+  out.add("reduce_dtype", or_null(parallel.reduce_dtype));
+  out.add_text("auto_wrap_policy", parallel.wraps_layers ? "TRANSFORMER_BASED_WRAP" : "NO_WRAP");
+  out.add_flag("wrap_embedding_and_head", parallel.wraps_ends);
+  out.add_flag("offload_params", parallel.offload_params);
+  if (parallel.strategy == "hsdp") out.add_number("dp_replicate_size", parallel.dp_replicate_size);
+  return out;
+}
+
+}  // namespace ledger::reading
