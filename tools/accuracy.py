@@ -44,6 +44,9 @@ def optimizer(row):
 def figures_of(row):
     """The measured figures of a row with a `case`, whose phases are named otherwise: of its first two steps."""
     phases = row["phases"]
+    if isinstance(phases, list):  # of ranks: one entry a step, named as in a scenario's rows
+        steps = [{key + "_bytes": v for key, v in step.items() if key.startswith(("forward", "backward", "step"))} for step in phases]
+        return {"steps": steps, "peak_allocated_bytes": row["peak"], "reserved_bytes": row["reserved"]}
     if "step1" not in phases:
         return {"peak_allocated_bytes": row["peak"], "reserved_bytes": row["reserved"]}
     return {"peak_allocated_bytes": max(phases[s]["peak"] for s in ("step0", "step1")), "reserved_bytes": phases["step1"]["reserved"]}
