@@ -138,7 +138,7 @@ Result<Scenario> read(const json::Parsed& parsed) {
       choice(text.find("trainer"), "trainer", ids(kTrainers), findings).value_or("torch");
   scenario.training = read_training(text, scenario.trainer, findings);
   scenario.rl = read_rl(text, scenario.training, findings);
-  scenario.parallel = read_parallel(text, findings);
+  scenario.parallel = read_parallel(text, scenario.model, findings);
   scenario.keep_outputs = flag(text.find("keep_outputs"), "keep_outputs", findings).value_or(false);
   scenario.attention_mask =
       flag(text.find("attention_mask"), "attention_mask", findings).value_or(false);

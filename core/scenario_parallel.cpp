@@ -65,7 +65,21 @@ std::optional<std::string> read_strategy(const Value& given, Findings& findings)
   return choice(value, "parallel.strategy", known, findings);
 }
 
-void check_keys_of(const Value& given, std::string_view strategy, Findings& findings) {
+// What a size that is not modelled contradicts as well.
+std::string contradiction(std::string_view key, double size, const ModelConfig& model) {
+  const double heads = model.number("num_attention_heads");
+  const double layers = model.number("num_hidden_layers");
+  if (key == "tensor_parallel_size" && heads > 0 && std::fmod(heads, size) != 0) {
+    return " It does not divide the model's " + grouped(heads) + " attention heads either.";
+  }
+  if (key == "pipeline_parallel_size" && layers > 0 && size > layers) {
+    return " It is above the model's " + grouped(layers) + " layers too.";
+  }
+  return {};
+}
+
+void check_keys_of(const Value& given, std::string_view strategy, const ModelConfig& model,
+                   Findings& findings) {
   std::vector<std::string_view> keys;
   for (const ParallelKey& row : kParallelKeys) keys.push_back(row.key);
   check_keys(given, "parallel", keys, findings);
@@ -75,7 +89,11 @@ void check_keys_of(const Value& given, std::string_view strategy, Findings& find
     const std::string path = "parallel." + std::string(row.key);
     if (row.strategies.empty()) {
       if (value->is(Kind::kNumber) && value->number == 1) continue;
-      findings.add(path, path + " is not modelled yet; leave it out, or give 1.", *value);
+      const bool whole = value->is(Kind::kNumber) && value->number >= 1;
+      findings.add(path,
+                   path + " is not modelled yet; leave it out, or give 1." +
+                       (whole ? contradiction(row.key, value->number, model) : ""),
+                   *value, "1");
     } else if (!strategy.empty() && !has(row, strategy)) {
       findings.add(path, path + " has no meaning in " + std::string(strategy) + "; leave it out.",
                    *value);
@@ -119,13 +137,14 @@ void check_ranks(const Parallel& parallel, Findings& findings) {
 
 }  // namespace
 
-std::optional<Parallel> read_parallel(const Value& scenario, Findings& findings) {
+std::optional<Parallel> read_parallel(const Value& scenario, const ModelConfig& model,
+                                      Findings& findings) {
   const Value* given = object(scenario.find("parallel"), "parallel", findings);
   if (!given) return {};
   Parallel parallel;
   const auto strategy = read_strategy(*given, findings);
   if (strategy) parallel.strategy = *strategy;
-  check_keys_of(*given, parallel.strategy, findings);
+  check_keys_of(*given, parallel.strategy, model, findings);
   const auto read = [&](std::string_view key) {
     const std::string path = "parallel." + std::string(key);
     const Limit limit = limit_of(path);

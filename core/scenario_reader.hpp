@@ -86,7 +86,8 @@ void read_loss(const Value& training, std::string_view trainer, Training& out, F
 // Settles the lengths of `training` too.
 std::optional<Rl> read_rl(const Value& scenario, Training& training, Findings& findings);
 Value rl_of(const Rl& rl);  // as in the normalised scenario
-std::optional<Parallel> read_parallel(const Value& scenario, Findings& findings);
+std::optional<Parallel> read_parallel(const Value& scenario, const ModelConfig& model,
+                                      Findings& findings);
 // What it does not go together with.
 void check_parallel(const Scenario& scenario, Findings& findings);
 Value parallel_of(const Parallel& parallel);  // as in the normalised scenario

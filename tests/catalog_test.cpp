@@ -51,6 +51,13 @@ TEST_CASE("every choice of the catalogue makes a scenario that is accepted") {
     scenario["rl"] = {{"method", method["id"]}};
     accepts(scenario);
   }
+  for (const Json& strategy : all["parallel_strategies"]) {
+    const std::string id = strategy["id"];
+    CAPTURE(id);
+    Json scenario = {{"model", "Qwen/Qwen3-0.6B"}, {"parallel", all["parallel_defaults"][id]}};
+    CHECK(scenario["parallel"]["strategy"] == id);
+    CHECK(read_scenario(scenario.dump()).ok());
+  }
   for (const Json& attention : all["attn_implementations"]) {
     Json scenario = base;
     scenario["attn_implementation"] = attention["id"];

@@ -122,6 +122,8 @@ TEST_CASE("no ranks, no strategy and what is not modelled get sentences") {
   CHECK(says(problem(with({{"strategy", "zero1"}, {"world_size", 8}})), "ZeroRedundancyOptimizer"));
   CHECK(says(problem(with(ddp({{"tensor_parallel_size", 2}}))), "not modelled yet"));
   CHECK(problem(with(ddp({{"tensor_parallel_size", 1}}))).message == "");
+  CHECK(says(problem(with(ddp({{"tensor_parallel_size", 3}}))), "does not divide the model's 16"));
+  CHECK(says(problem(with(ddp({{"pipeline_parallel_size", 64}}))), "above the model's 28 layers"));
 }
 
 TEST_CASE("keys of another strategy, and misspelt ones, get sentences") {

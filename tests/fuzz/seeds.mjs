@@ -37,6 +37,10 @@ for (const allocator of [
       allocator,
       device: { total_bytes, os: 'windows', headroom: 0.2 },
     });
+for (const parallel of Object.values(catalog.parallel_defaults)) {
+  const model = { model_type: 'llama', ...small };
+  seeds.push({ model, training: { max_length: 32 }, parallel });
+}
 for (const model_type of catalog.model_types) {
   const model = { model_type, ...small };
   seeds.push({ model }, { ...catalog.defaults, model });
