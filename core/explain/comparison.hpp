@@ -57,7 +57,7 @@ struct Comparison {
   }
   // Of the process itself and of the system, beside the allocator.
   Range context() const {
-    const Range process = device::sum(device::process_parts(scenario.device));
+    const Range process = device::sum(device::process_parts(scenario));
     const Range system = device::system_part(scenario.device).bytes;
     return {process.low + system.low, process.high + system.high};
   }

@@ -29,6 +29,7 @@ Kind kind_of(const StorageRecord& s, bool accumulated, Moment moment) {
     case Role::kWeight:
     case Role::kBuffer: return Kind::kWeight;
     case Role::kState: return Kind::kOptimizerState;
+    case Role::kBucket: return Kind::kBuffer;
     case Role::kInput:
     case Role::kWorkspace: return Kind::kOther;
     case Role::kActivation:
