@@ -23,6 +23,22 @@ constexpr std::string_view kPaths[] = {
     "training.optim",
     "training.optim_args",
     "training.max_grad_norm",
+    "training.use_liger_kernel",
+    "training.label_smoothing_factor",
+    "training.loss_type",
+    "training.packing",
+    "training.packing_strategy",
+    "training.padding_free",
+    "training.sample_lengths",
+    "peft.r",
+    "peft.target_modules",
+    "peft.lora_dropout",
+    "peft.use_dora",
+    "quantization.load_in_4bit",
+    "quantization.load_in_8bit",
+    "quantization.bnb_4bit_quant_type",
+    "quantization.bnb_4bit_use_double_quant",
+    "quantization.bnb_4bit_compute_dtype",
     "device.compute_capability",
     "device.multiprocessors",
     "device.threads_per_multiprocessor",
@@ -34,6 +50,12 @@ constexpr std::string_view kPaths[] = {
     "attn_implementation",
     "trainer",
     "training",
+    "peft",
+    "quantization",
+    "rl",
+    "moments",
+    "allocator",
+    "parallel",
     "attention_mask",
     "keep_outputs",
     "card",
@@ -96,7 +118,14 @@ std::string nearest_key(std::string_view path, std::string_view key,
     if (last_name(whole) == small) return seen_from(path, whole);
   }
   const auto near = nearest(key, {known.begin(), known.end()}, 1);
-  return near.empty() ? std::string() : std::string(near.front());
+  if (!near.empty()) return std::string(near.front());
+  // Misspelt, and at the wrong level as well.
+  std::vector<std::string_view> names;
+  for (const std::string_view whole : kPaths) names.push_back(last_name(whole));
+  const auto elsewhere = nearest(key, names, 1);
+  if (elsewhere.empty()) return {};
+  const auto at = std::find(names.begin(), names.end(), elsewhere.front()) - names.begin();
+  return seen_from(path, kPaths[at]);
 }
 
 }  // namespace

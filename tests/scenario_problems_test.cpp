@@ -102,6 +102,7 @@ TEST_CASE("an unknown key is a problem at every level, with the nearest known on
        "training.optim_args.nesterov");
   // A key that is known elsewhere, and what others call it.
   CHECK(only(with(R"("max_length":8)"), "max_length").nearest == "training.max_length");
+  CHECK(only(with(R"("max_lenght":8)"), "max_lenght").nearest == "training.max_length");
   CHECK(only(with(R"("batch_size":8)"), "batch_size").nearest ==
         "training.per_device_train_batch_size");
 }

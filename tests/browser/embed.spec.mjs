@@ -76,7 +76,7 @@ test('a problem with an attribute is said by the element, beside the last good a
   page,
 }) => {
   await open(page, host('<memory-ledger model="Qwen/Qwen3-0.6B" max_lenght="12"></memory-ledger>'));
-  await expect(page.locator('memory-ledger #problems')).toContainText('max_lenght');
+  await expect(page.locator('memory-ledger #problems')).toContainText('training.max_length');
 });
 
 test('a frame asks for its height, and the page gives it', async ({ page }) => {
