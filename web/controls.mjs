@@ -1,6 +1,7 @@
 // Everything that can be changed: one row per control, grouped as people think. The sentence, the panel and the list of
 // single changes are all made from these rows. To add a control, add a row.
 import { loop_controls } from './loops.mjs';
+import { machine_controls } from './machine.mjs';
 import { method_controls } from './method.mjs';
 import { optimizer_control } from './optimizers.mjs';
 import { get, is_object } from './scenario.mjs';
@@ -248,6 +249,7 @@ export function controls(catalog, n) {
       help: 'A desktop, a notebook that is still open, another job.',
       key: number('device.other_bytes'),
     },
+    ...machine_controls(catalog),
   ];
 }
 

@@ -15,6 +15,7 @@ import { style } from './element.style.mjs';
 const kViews = /** @type {{[name: string]: string[]}} */ ({
   scenario: ['scenario', 'trouble'],
   verdict: ['answer'],
+  tiers: ['tiers'],
   timeline: ['picture'],
   ladder: ['ladder'],
   ledger: ['ledger'],
@@ -161,7 +162,8 @@ const language = (element) => element.closest('[lang]')?.getAttribute('lang') ||
  * @param {HTMLElement} element */
 function follow_theme(element) {
   const look = () => {
-    const parts = getComputedStyle(element.parentElement ?? document.body).color.match(/[\d.]+/g) ?? [];
+    const parts =
+      getComputedStyle(element.parentElement ?? document.body).color.match(/[\d.]+/g) ?? [];
     const [red, green, blue] = parts.map(Number);
     const light = 0.3 * red + 0.59 * green + 0.11 * blue > 140;
     element.dataset.theme = element.getAttribute('theme') ?? (light ? 'dark' : 'light');

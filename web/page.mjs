@@ -13,6 +13,7 @@ import { problem_list } from './problems.mjs';
 import { recorded } from './recorded.mjs';
 import { say } from './say.mjs';
 import { sweep } from './sweep.mjs';
+import { tiers } from './tiers.mjs';
 import { verdict } from './verdict.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
@@ -28,6 +29,7 @@ export const kPlaces = {
   scenario: (view) => [say(view), popover(view)],
   trouble: (view) => [problem_list(view)],
   answer: (view) => [verdict(view)],
+  tiers: (view) => [tiers(view)],
   picture: (view) => [picture(view)],
   phases: (view) => [phase_table(view)],
   ladder: (view) => [ladder(view)],
@@ -41,7 +43,7 @@ export const kPlaces = {
   examples: (view, { reports, address }) => [examples(view, reports, address)],
   assumptions: (view) => [assumptions(view)],
 };
-export const kLater = ['panel', 'logits', 'sweep', 'message', 'measured', 'recorded'];
+export const kLater = ['panel', 'tiers', 'logits', 'sweep', 'message', 'measured', 'recorded'];
 
 /** @param {View} view */
 function assumptions({ report }) {

@@ -1,6 +1,7 @@
 // The scenario as a sentence. Every word that can be changed is a button that opens its choices in place.
 import { label_of } from './choose.mjs';
 import { h } from './dom.mjs';
+import { strategy_of } from './machine.mjs';
 import { problems_of } from './problems.mjs';
 import { get, is_object } from './scenario.mjs';
 
@@ -51,6 +52,7 @@ export function say(view) {
     ' and ',
     word('autocast'),
     ' on ',
+    ranks(view, word),
     whole(word('card', card_name(view)), others ? ',' : ':'),
     others ? [' ', word('others', size_word(view, others)), ' of it taken:'] : '',
     ' ',
@@ -78,6 +80,19 @@ export function say(view) {
     whole(word('trainer'), full.keep_outputs === true ? '' : '.'),
     full.keep_outputs === true ? [' with ', whole(word('outputs', 'outputs kept'), '.')] : '',
   );
+}
+
+/** "each of 8 with FSDP2, " before the card, where several train together.
+ * @param {View} view @param {(id: string, text?: string) => Element | string} word */
+function ranks({ full, n }, word) {
+  const strategy = strategy_of(full);
+  if (strategy === '') return '';
+  const size = get(full, 'parallel.world_size') ?? 8;
+  const count = typeof size === 'number' ? n.count(size) : shorten(String(size), 16);
+  return [
+    whole(word('parallel', `${count} ranks, ${shorten(strategy.toUpperCase(), 12)}`), ', '),
+    'each with ',
+  ];
 }
 
 /** @param {string} text @param {number} most characters */

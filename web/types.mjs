@@ -5,6 +5,7 @@
 /** @typedef {{path: string, message: string, given?: string, nearest?: string}} Problem */
 
 /** @typedef {{low: number, high: number}} Range */
+/** @typedef {{low: number, high: number, source: string}} Sourced */
 
 /**
  * One group of equal tensors. All sizes are bytes.
@@ -40,7 +41,7 @@
 
 /** @typedef {{fits: 'yes' | 'close' | 'no', card: string | null, usable_bytes: number, usable_source: string,
  *   needed_bytes: Range, spare_bytes: Range, why: string, reason?: string, headroom_bytes?: number,
- *   first_failure: {step: number, phase: string, event: number, what: string} | null}} Verdict */
+ *   first_failure: {step: number, phase: string, event: number, what: string, message?: string} | null}} Verdict */
 
 /**
  * @typedef {object} Report
@@ -49,13 +50,16 @@
  * @property {{total: number, trainable: number}} parameters
  * @property {{step: number, phase: string, event: number, allocated_bytes: number, rounded_bytes: number,
  *   reserved_bytes: number, process_bytes: Range, moment: string}} peak
- * @property {{on_card: Range}} [reserved]
+ * @property {{on_card: Sourced, varied_lengths: Sourced, stranded_bytes: number, largest_free_bytes: number}} [reserved]
  * @property {Phase[]} phases
  * @property {Part[]} parts
  * @property {Timeline} timeline
  * @property {Moment | null} moment
+ * @property {{max_memory_allocated: number, max_memory_reserved: Range, nvidia_smi: Range | null, free: Range | null}} [measured]
  * @property {Verdict | null} verdict
- * @property {{low: number, high: number, source: string}} context
+ * @property {Sourced & {parts?: (Sourced & {what: string})[]}} context
+ * @property {{peak_bytes: number} | null} [load]
+ * @property {{weights_bytes: number, gradients_bytes: number, optimizer_bytes: number, source: string} | null} [host]
  * @property {string[]} assumptions
  * @property {Problem[]} problems
  */
@@ -87,6 +91,8 @@
  * @property {string[]} dtypes
  * @property {{id: string, what: string}[]} attn_implementations
  * @property {string[]} trainers
+ * @property {{id: string, what: string}[]} [systems]
+ * @property {{id: string, what: string}[]} [parallel_strategies]
  * @property {{id: string, what: string}[]} [rl_methods]
  * @property {{id: string, what: string}[]} [loss_types]
  * @property {{id: string, what: string}[]} [packing_strategies]
