@@ -56,9 +56,16 @@ Value word(std::string_view text) {
   return number ? parsed.value : Value::of_text(text);
 }
 
+constexpr std::size_t kLongest = 2000;  // characters; all options together take fewer
+
 // The members of "key:value,key:[value,value]".
 Value options_of(const std::string& text, Findings& findings) {
   Value out = Value::object();
+  if (text.size() > kLongest) {
+    findings.add(std::string(kPath), "allocator is too long for a text of PYTORCH_ALLOC_CONF.",
+                 json::shortened(text, 60));
+    return out;
+  }
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
     for (bool list = false; end < text.size() && (list || text[end] != ','); ++end) {
@@ -85,7 +92,6 @@ Value options_of(const std::string& text, Findings& findings) {
       continue;
     }
     out.add(key, word(part.substr(colon + 1)));
-    if (findings.full()) break;
   }
   return out;
 }
@@ -141,7 +147,7 @@ void read_roundup(const Value* value, Options& options, Findings& findings) {
   if (value->is(Kind::kNumber)) {
     sound = power_of_two(value->number) && value->number <= 65536;
     if (sound) divisions.fill(static_cast<std::uint32_t>(value->number));
-  } else if (value->is(Kind::kText)) {
+  } else if (value->is(Kind::kText) && value->text.size() <= kLongest) {
     const std::string list = trimmed(value->text);
     const bool bracketed = list.size() >= 2 && list.front() == '[' && list.back() == ']';
     sound = bracketed && read_divisions(std::string_view(list).substr(1, list.size() - 2), options);

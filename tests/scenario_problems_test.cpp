@@ -189,6 +189,10 @@ TEST_CASE("options that PyTorch's allocator refuses are refused, each with its r
   CHECK(problem(R"({"max_split_size":64})", "max_split_size").nearest == "max_split_size_mb");
   CHECK(says(only(allocator("true"), "allocator"), "PYTORCH_ALLOC_CONF"));
   CHECK(says(only(allocator(R"("expandable_segments")"), "allocator"), "PYTORCH_ALLOC_CONF"));
+  CHECK(says(only(allocator("\"" + repeated("a:1,", 1000000) + "\""), "allocator"), "too long"));
+  CHECK(says(problem(R"({"roundup_power2_divisions":"[)" + repeated("1:2,", 1000000) + "1:2]\"}",
+                     "roundup_power2_divisions"),
+             "power of two"));
   CHECK(says(problem(R"("max_split_size_mb:64,max_split_size_mb:32")", "max_split_size_mb"),
              "twice"));
 }
