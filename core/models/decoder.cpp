@@ -18,6 +18,11 @@ RegionOutput run_layer(Tape& t, const void* context, const std::vector<Tensor>& 
                  arguments[3], arguments[4], arguments[5]};
   const Blocks& blocks = layer.model->config.blocks;
   const std::optional<Wrapping>& wrapping = layer.model->wrapping;
+  // Of the inputs only rotary tables can be of another type: olmo2's. Complex ones stay.
+  if (wrapping && wrapping->inputs && in.sin) {
+    in.cos = ops::to(t.as("cos in the weights' type"), in.cos, *wrapping->inputs);
+    in.sin = ops::to(t.as("sin in the weights' type"), in.sin, *wrapping->inputs);
+  }
   if (wrapping) wrapping->enter(wrapping->context, layer.index, in.hidden);
   RegionOutput out;
   if (blocks.layer_with_weights) {

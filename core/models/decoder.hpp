@@ -200,6 +200,7 @@ struct Wrapping {
   void* context;
   void (*enter)(void* context, std::int16_t layer, Tensor& hidden);
   void (*leave)(void* context, std::int16_t layer, Tensor& hidden);
+  std::optional<Dtype> inputs{};  // the type that a layer's inputs are cast to
 };
 
 struct Decoder {

@@ -55,7 +55,8 @@ FullyShard::FullyShard(Tape& t, const Parallel& options, models::Decoder& model,
     group->parameters.push_back({std::move(p)});
   }
   for (Group& group : groups_) shard(group);
-  if (options.wraps_layers) model_.wrapping = models::Wrapping{this, enter, leave};
+  if (options.wraps_layers)
+    model_.wrapping = models::Wrapping{this, enter, leave, options.param_dtype};
   t_.on_backward_end(backward_over, this);
 }
 
