@@ -130,6 +130,7 @@ std::vector<Tensor> FullyShard::trainable() const {
 std::vector<Tensor> FullyShard::copies(const Group& group) {
   std::vector<Tensor> made;
   std::vector<Count> cast;
+  Dtype type = Dtype::kFloat32;  // into which they are cast
   for (const ShardedParameter& p : group.parameters) {
     const Shape part = p.shard.shape();
     if (options_.offload_params) {
@@ -137,11 +138,12 @@ std::vector<Tensor> FullyShard::copies(const Group& group) {
       made.push_back(p.cast ? t_.scratch(part, p.dtype, "shard in another type") : own);
     } else if (p.cast) {
       cast.push_back(part.elements());
+      type = p.dtype;
     }
   }
   if (!cast.empty()) {
     const Shape all = t_.shape({sum_of(cast)});
-    made.push_back(t_.scratch(all, *options_.param_dtype, "shards in another type"));
+    made.push_back(t_.scratch(all, type, "shards in another type"));
   }
   return made;
 }
