@@ -108,7 +108,32 @@ std::string routing_sentence(const Scenario& s, const models::MixtureConfig& m) 
          "the range that imbalance gives is empty.";
 }
 
+void add_stored(const Quantization& q, std::vector<std::string>& out) {
+  if (q.quant_method == "torchao") {
+    out.push_back(
+        "torchao writes the 8-bit weight out for each product, and autograd keeps that copy until "
+        "the product's backward pass.");
+  }
+  if (q.quant_method == "gptq") {
+    out.push_back(
+        "gptqmodel runs its trainable kernel for GPTQ (backend auto_trainable), which writes the "
+        "weight out for each product; autograd keeps that copy until the product's backward pass. "
+        "The kernel is compiled; the trials of its first call are not counted.");
+  }
+  if (q.quant_method == "awq") {
+    out.push_back(
+        "gptqmodel's GEMM kernel for AWQ is taken; its working space was read in its source, not "
+        "measured.");
+  }
+  if (q.quant_method != "torchao") {
+    out.push_back(
+        "Importing gptqmodel sets the allocator to expandable segments unless "
+        "PYTORCH_ALLOC_CONF is given, so reserved memory may be less than shown.");
+  }
+}
+
 void add_of_method(const Scenario& s, std::vector<std::string>& out) {
+  if (s.quantization) add_stored(*s.quantization, out);
   if (s.quantization && s.quantization->load_in_8bit && s.quantization->llm_int8_threshold > 0) {
     out.push_back(
         "LLM.int8 multiplies input columns that hold an outlier in 16 bit. How many there are "
@@ -156,6 +181,25 @@ void add_parallel(const Parallel& p, std::vector<std::string>& out) {
   out.push_back("Parts are equal: the last ranks hold padding where rows do not divide.");
 }
 
+void add_moments(const Scenario& s, std::vector<std::string>& out) {
+  if (s.evaluate) {
+    const bool after = s.evaluate->bf16_full_eval || s.evaluate->fp16_full_eval;
+    out.push_back(after ? "The evaluation follows the training and converts the model, for good."
+                        : "The evaluation follows the second step, between two steps; "
+                          "bf16_full_eval and fp16_full_eval would act only after training.");
+    if (training::shortens_evaluation(s)) {
+      out.push_back(
+          "Of the evaluation only its first batches and the last one are replayed: between them "
+          "what is kept only grows.");
+    }
+  }
+  if (s.save) {
+    out.push_back(
+        "A checkpoint is saved after that: tensors go to the host one by one, and nothing is "
+        "gathered on the device but what the file has in another form.");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> assumptions_of(const Scenario& s, const models::DecoderConfig& model,
@@ -173,7 +217,10 @@ std::vector<std::string> assumptions_of(const Scenario& s, const models::Decoder
         "step.");
   } else {
     out.push_back("Which labels count changes nothing but a few small tensors.");
-    if (s.training.fp16) out.push_back("The scalars of the gradient scaler are not counted.");
+    if (s.training.fp16) {
+      out.push_back(
+          "The gradient scaler finds no gradient infinite; a step that it skips needs less.");
+    }
   }
   if (model.mixture.experts.value() > 0) out.push_back(routing_sentence(s, model.mixture));
   out.insert(out.end(), s.model.notes.begin(), s.model.notes.end());
@@ -194,6 +241,7 @@ std::vector<std::string> assumptions_of(const Scenario& s, const models::Decoder
   }
   add_of_method(s, out);
   if (s.parallel) add_parallel(*s.parallel, out);
+  add_moments(s, out);
   const OptimizerRow* optimizer = find_optimizer(s.training.optim, [&](std::string_view name) {
     const auto given = s.training.optim_args.find(name);
     return given == s.training.optim_args.end() ? 0 : given->second;

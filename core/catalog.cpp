@@ -338,6 +338,7 @@ std::string catalog() {
   out.add("rl_methods", choices(kRlMethods));
   out.add("parallel_strategies", choices(kStrategies));
   out.add("loss_types", choices(kLossTypes));
+  out.add("plain_loss_types", choices(kPlainLossTypes));
   out.add("packing_strategies", choices(kPackingStrategies));
   std::vector<Value> liger;
   for (const std::string_view type : kLigerModelTypes) liger.push_back(text(type));

@@ -17,6 +17,8 @@ const char* letter_of(Mark::Kind kind) {
     case Mark::Kind::kBackward: return "B";
     case Mark::Kind::kStep: return "S";
     case Mark::Kind::kZeroGrad: return "E";
+    case Mark::Kind::kEvaluate: return "V";
+    case Mark::Kind::kSave: return "W";
     case Mark::Kind::kLoaded:
     case Mark::Kind::kBegin:
     case Mark::Kind::kBackwardEnd:
@@ -48,6 +50,8 @@ std::string events_of_step(std::string_view scenario_json, int step) {
       const Mark& mark = record.marks[e.id];
       if (mark.kind == Mark::Kind::kBegin) inside = mark.step == step;
       if (mark.kind == Mark::Kind::kEnd) inside = false;
+      const bool between = mark.kind == Mark::Kind::kEvaluate || mark.kind == Mark::Kind::kSave;
+      if (between) inside = step > training::kSteps;  // of what follows the steps
       const char* letter = letter_of(mark.kind);
       if (inside && letter) out += std::string("==== ") + letter + "\n";
       continue;

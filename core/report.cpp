@@ -173,6 +173,19 @@ void write_load(Writer& w, const Estimate& e) {
   w.key("reserved_bytes").whole(replay.reserved.back()).end_object();
 }
 
+// What follows the steps, on the same device; null unless it is asked for.
+void write_after(Writer& w, const Estimate& e, device::Phase which) {
+  w.key(device::kPhaseNames[static_cast<std::size_t>(which)]);
+  for (const device::PhaseFigures& p : e.replay.phases) {
+    if (p.phase != which) continue;
+    w.begin_object().key("start_bytes").whole(p.start_bytes).key("peak_bytes").whole(p.peak_bytes);
+    w.key("end_bytes").whole(p.end_bytes).key("reserved_bytes").whole(p.reserved_bytes);
+    w.end_object();
+    return;
+  }
+  w.null();
+}
+
 void write_timeline(Writer& w, const Estimate& e) {
   const Timeline timeline = timeline_of(e.record, e.replay);
   auto column = [&](std::string_view name, auto value) {
@@ -223,14 +236,15 @@ void write_moment(Writer& w, const Estimate& e) {
 void write_host(Writer& w, const Estimate& e) {
   const parallel::Host& host = e.run.host;
   w.key("host");
-  if (host.weights == 0) {
+  if (host.weights + host.managed == 0) {
     w.null();
     return;
   }
   w.begin_object().key("weights_bytes").number(host.weights);
   w.key("gradients_bytes").number(host.gradients);
   w.key("optimizer_bytes").number(host.optimizer);
-  w.key("source").text("torch/distributed/fsdp/_fully_shard: CPUOffloadPolicy").end_object();
+  w.key("managed_bytes").number(host.managed);
+  w.key("figures").text(host.figures).key("source").text(host.source).end_object();
 }
 
 std::string write_report(const Estimate& e) {
@@ -244,6 +258,8 @@ std::string write_report(const Estimate& e) {
   write_measured(w, e.device_report());
   write_phases(w, e);
   write_load(w, e);
+  write_after(w, e, device::Phase::kEvaluate);
+  write_after(w, e, device::Phase::kSave);
   write_parts(w, ledger, e);
   write_timeline(w, e);
   write_moment(w, e);

@@ -61,37 +61,19 @@ void check_not_modelled(const Value& scenario, Findings& findings) {
   }
 }
 
-// Whether the loading is asked for beside the steps.
-bool read_moments(const Value* value, const ModelReading& model, Findings& findings) {
-  if (!value || value->is_null()) return false;
-  const auto is = [](const Value& item, std::string_view name) {
-    return item.is(Kind::kText) && item.text == name;
-  };
-  bool load = false, train = false, known = value->is(Kind::kList);
-  for (const Value& item : value->list) {
-    load = load || is(item, "load");
-    train = train || is(item, "train");
-    known = known && (is(item, "load") || is(item, "train"));
+std::string read_attention(const Value* value, Dtype dtype, const ModelReading& model,
+                           Findings& findings) {
+  const Value* sdpa = model.type.find("sdpa");
+  if (sdpa && !sdpa->flag) {  // transformers refuses to build it with any other
+    if (!value || value->is_null() || value->text == "eager") return "eager";
+    findings.add("attn_implementation",
+                 "attn_implementation is " + as_given(*value) + ", but transformers' " +
+                     std::string(model.config.model_type) +
+                     " has no attention through scaled_dot_product_attention; it must be "
+                     "\"eager\", which is also what is taken where nothing is given.",
+                 *value, "eager");
+    return "eager";
   }
-  if (!known || !train) {
-    findings.add(
-        "moments",
-        "moments is " + as_given(*value) +
-            "; it must be [\"train\"] or [\"load\", \"train\"], others are not modelled yet.",
-        *value);
-    return false;
-  }
-  const Value* keys = model.type.find("keys");
-  if (load && keys && keys->find("num_experts_per_tok")) {
-    findings.add("moments",
-                 "moments has \"load\", which is not modelled yet for mixtures of experts: "
-                 "transformers joins their experts' matrices while it loads.",
-                 *value);
-  }
-  return load;
-}
-
-std::string read_attention(const Value* value, Dtype dtype, Findings& findings) {
   if (value && value->is(Kind::kText) && value->text.starts_with("flash_attention")) {
     findings.add(
         "attn_implementation",
@@ -133,7 +115,7 @@ Result<Scenario> read(const json::Parsed& parsed) {
   scenario.model = model.config;
   scenario.dtype = dtype(text.find("dtype"), "dtype", findings).value_or(Dtype::kBFloat16);
   scenario.attn_implementation =
-      read_attention(text.find("attn_implementation"), scenario.dtype, findings);
+      read_attention(text.find("attn_implementation"), scenario.dtype, model, findings);
   scenario.trainer =
       choice(text.find("trainer"), "trainer", ids(kTrainers), findings).value_or("torch");
   scenario.training = read_training(text, scenario.trainer, findings);
@@ -152,7 +134,7 @@ Result<Scenario> read(const json::Parsed& parsed) {
   scenario.device = read_device(text, findings);
   scenario.allocator = read_allocator(text.find("allocator"), findings);
   scenario.at_event = number(text.find("at_event"), limit_of("at_event"), findings);
-  scenario.load = read_moments(text.find("moments"), model, findings);
+  read_moments(text, model, scenario, findings);
   check_not_modelled(text, findings);
   check_together(scenario, model, findings);
   if (!findings.empty()) return findings.take();

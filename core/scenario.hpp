@@ -64,6 +64,9 @@ struct ModelConfig {
   std::string_view text_of(const char* key, std::size_t length) const;
 };
 
+// A loss_type of a plain loop: torchtune's.
+inline constexpr std::string_view kChunkedLoss = "CEWithChunkedOutputLoss";
+
 // Kernels of Liger, named as in transformers' liger_kernel_config.
 struct LigerKernels {
   bool rope = false;
@@ -89,6 +92,7 @@ struct Training {
   LigerKernels liger_kernel_config;  // all off without use_liger_kernel
   double label_smoothing_factor = 0;
   std::string loss_type = "nll";
+  double num_output_chunks = 8;  // of torchtune's loss in chunks
   bool packing = false;
   std::string packing_strategy = "bfd";
   bool padding_free = false;
@@ -110,7 +114,8 @@ struct Peft {
   std::vector<std::pair<std::string, double>> rank_pattern;  // r of linears of that name
 };
 
-// Fields bear the names of transformers' BitsAndBytesConfig.
+// Fields bear the names of transformers' BitsAndBytesConfig, the last ones those of GPTQConfig,
+// AwqConfig and TorchAoConfig.
 struct Quantization {
   bool load_in_8bit = false;  // LLM.int8; else four bits
   std::string bnb_4bit_quant_type = "fp4";
@@ -120,6 +125,14 @@ struct Quantization {
   double llm_int8_threshold = 6;
   std::vector<std::string> llm_int8_skip_modules = {"lm_head"};
   bool prepare_model_for_kbit_training = true;
+  std::string quant_method = "bitsandbytes";    // or "gptq", "awq", "torchao"
+  double bits = 4;                              // of gptq and awq
+  double group_size = 128;                      // weights that share a scale; -1: a whole column
+  bool desc_act = false, sym = true;            // of gptq: nothing is stored otherwise
+  bool zero_point = true;                       // of awq
+  std::string quant_type = "int8_weight_only";  // of torchao
+
+  bool by_bitsandbytes() const { return quant_method == "bitsandbytes"; }
 };
 
 // Fields bear the names of trl's GRPOConfig, DPOConfig and KTOConfig, but for the method and the
@@ -165,6 +178,18 @@ struct Parallel {
   double communicators() const { return strategy == "hsdp" ? 2 : 1; }
 };
 
+// How `evaluate` of `moments` runs. Fields bear the names of transformers' TrainingArguments;
+// compute_metrics is Trainer's argument, max_eval_samples the one of transformers' own scripts.
+struct Evaluation {
+  double per_device_eval_batch_size = 8;
+  double eval_accumulation_steps = 0;  // 0: logits stay on the device until the end
+  bool prediction_loss_only = false;
+  bool bf16_full_eval = false;
+  bool fp16_full_eval = false;
+  bool compute_metrics = false;
+  double max_eval_samples = 0;  // 0: two batches
+};
+
 struct Device {
   int compute_major = 8, compute_minor = 0;
   double multiprocessors = 108;
@@ -191,7 +216,10 @@ struct Scenario {
   std::optional<Parallel> parallel;
   bool attention_mask = false;
   bool keep_outputs = false;
-  bool load = false;  // moments: the loading by from_pretrained is replayed too
+  // moments: what is replayed beside the steps. Loading by from_pretrained is a program of its own.
+  bool load = false;
+  std::optional<Evaluation> evaluate;
+  bool save = false;
   AllocatorOptions allocator;
   Device device;
   std::optional<double> at_event;  // also show the ledger at this event of the timeline

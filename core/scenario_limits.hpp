@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/scenario.hpp"
+
 namespace ledger {
 
 struct Limit {  // a range, its ends included
@@ -12,6 +14,9 @@ struct Limit {  // a range, its ends included
   bool whole = true;
 };
 
+// Chunks that torchtune's loss makes at most here.
+inline constexpr double kMostOutputChunks = 8;
+
 // The ranges of a config.json's keys stand in core/data/model_types.
 inline constexpr std::array kLimits = {
     Limit{"training.per_device_train_batch_size", 1, 65536},
@@ -19,6 +24,10 @@ inline constexpr std::array kLimits = {
     Limit{"training.gradient_accumulation_steps", 1, 1000000},
     Limit{"training.max_grad_norm", 0, 1e9, false},
     Limit{"training.label_smoothing_factor", 0, 1, false},
+    Limit{"training.num_output_chunks", 1, kMostOutputChunks},
+    Limit{"training.per_device_eval_batch_size", 1, 65536},
+    Limit{"training.eval_accumulation_steps", 1, 1000000},
+    Limit{"training.max_eval_samples", 1, 1000000000},
     Limit{"peft.r", 1, 1000000},
     Limit{"peft.lora_dropout", 0, 1, false},
     Limit{"rl.prompt_length", 1, 16777216},
@@ -32,6 +41,8 @@ inline constexpr std::array kLimits = {
     Limit{"parallel.bucket_cap_mb", 1, 1000000},
     Limit{"parallel.dp_replicate_size", 1, 65536},
     Limit{"quantization.llm_int8_threshold", 0, 1e9, false},
+    Limit{"quantization.bits", 2, 8},
+    Limit{"quantization.group_size", 1, 1000000},
     Limit{"device.multiprocessors", 1, 4096},
     Limit{"device.threads_per_multiprocessor", 32, 4096},
     Limit{"device.total_bytes", 1, 1e15},
@@ -88,6 +99,13 @@ inline constexpr std::array kLossTypes = {
     Choice{"dft", "dynamic fine-tuning: each token's loss weighted by its probability"},
 };
 
+// Of a plain loop.
+inline constexpr std::array kPlainLossTypes = {
+    Choice{"nll", "transformers' own: cross-entropy of all logits at once"},
+    Choice{kChunkedLoss,
+           "torchtune's: cross-entropy of chunks of the sequence, one after the other"},
+};
+
 inline constexpr std::array kPackingStrategies = {
     Choice{"bfd", "best fit, the longest first; what is too long is cut off"},
     Choice{"bfd_split", "the same; what is too long is split"},
@@ -131,19 +149,27 @@ inline constexpr double kGrpoCompletion = 512;
 inline constexpr std::array<std::string_view, 11> kComputeCapabilities = {
     "7.5", "8.0", "8.6", "8.7", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"};
 
-// Names of transformers' `optim` that are known but have no row in core/data/optimizers.hpp yet.
-inline constexpr std::array<std::string_view, 12> kOptimizersToCome = {
-    "adalomo",
-    "adamw_anyprecision",
-    "adamw_torch_npu_fused",
-    "adamw_torch_xla",
-    "apollo_adamw_layerwise",
-    "galore_adafactor",
-    "galore_adafactor_layerwise",
-    "galore_adamw_8bit",
-    "galore_adamw_8bit_layerwise",
-    "galore_adamw_layerwise",
-    "lomo",
-    "schedule_free_radam"};
+// Names of transformers' `optim` that have no row in core/data/optimizers.hpp, and why.
+inline constexpr std::string_view kInBackward =
+    "it updates a parameter within the backward pass, as soon as its gradient is there, and lets "
+    "the gradient go; that order is not replayed";
+inline constexpr std::string_view kProjected =
+    "its state of projected gradients was not held against a measurement";
+inline constexpr std::string_view kOtherDevice = "it runs on another kind of device";
+inline constexpr std::array kOptimizersToCome = {
+    Choice{"adalomo", kInBackward},
+    Choice{"adamw_anyprecision",
+           "torchdistx, which it comes from, has no release for this PyTorch"},
+    Choice{"adamw_torch_npu_fused", kOtherDevice},
+    Choice{"adamw_torch_xla", kOtherDevice},
+    Choice{"apollo_adamw_layerwise", kInBackward},
+    Choice{"galore_adafactor", kProjected},
+    Choice{"galore_adafactor_layerwise", kInBackward},
+    Choice{"galore_adamw_8bit", kProjected},
+    Choice{"galore_adamw_8bit_layerwise", kInBackward},
+    Choice{"galore_adamw_layerwise", kInBackward},
+    Choice{"lomo", kInBackward},
+    Choice{"schedule_free_radam",
+           "it begins to need its second moment in the sixth step, and two steps are replayed"}};
 
 }  // namespace ledger

@@ -104,16 +104,33 @@ void read_loss(const Value& training, std::string_view trainer, Training& out, F
   out.label_smoothing_factor = number(training.find("label_smoothing_factor"),
                                       limit_of("training.label_smoothing_factor"), findings)
                                    .value_or(0);
-  out.loss_type = read_choice("loss_type", kLossTypes);
+  const Value* loss_type = training.find("loss_type");
+  const bool chunked = loss_type && loss_type->is(Kind::kText) && loss_type->text == kChunkedLoss;
+  out.loss_type = chunked ? std::string(kChunkedLoss) : read_choice("loss_type", kLossTypes);
   out.packing = read_flag("packing");
   out.packing_strategy = read_choice("packing_strategy", kPackingStrategies);
   out.padding_free = read_flag("padding_free");
   const bool splits = out.packing && out.packing_strategy != "bfd";
   out.sample_lengths =
       read_lengths(training.find("sample_lengths"), out.max_length, splits, findings);
+  out.num_output_chunks =
+      number(training.find("num_output_chunks"), limit_of("training.num_output_chunks"), findings)
+          .value_or(out.num_output_chunks);
+  if (chunked && trainer != "torch") {
+    findings.add("training.loss_type",
+                 "training.loss_type " + std::string(kChunkedLoss) +
+                     " is torchtune's and belongs to a plain loop, trainer torch; trainer " +
+                     std::string(trainer) + " has its own.",
+                 kChunkedLoss.data(), "nll");
+  } else if (chunked && out.use_liger_kernel) {
+    findings.add("training.use_liger_kernel",
+                 "training.use_liger_kernel is true together with loss_type " +
+                     std::string(kChunkedLoss) + ", which is not modelled; give false.",
+                 "true");
+  }
   if (trl) return;
   const std::string_view sft = "TRL's SFTConfig";
-  refuse(training, "loss_type", out.loss_type != "nll", sft, trainer, findings);
+  refuse(training, "loss_type", out.loss_type == "dft", sft, trainer, findings);
   refuse(training, "packing", out.packing, sft, trainer, findings);
   refuse(training, "padding_free", out.padding_free, sft, trainer, findings);
   refuse(training, "sample_lengths", !out.sample_lengths.empty(), sft, trainer, findings);

@@ -195,6 +195,10 @@ ModelReading read_model(const Value& scenario, Findings& findings) {
   keep_rotary(*config, overrides, pasted, reading, findings);
   if (pasted) reading.model.add_text("model_type", reading.config.model_type);
 
+  if (pasted) {
+    const Value* quantization = config->find("quantization_config");
+    if (quantization && quantization->is(Kind::kObject)) reading.quantization = quantization;
+  }
   if (pasted) check_other_keys(*config, reading.path, *keys, true, findings);
   if (overrides) check_other_keys(*overrides, "config", *keys, false, findings);
   bool all = true;

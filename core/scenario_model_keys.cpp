@@ -47,11 +47,6 @@ bool is_number(const Value& value, double number) {
 // Why this key of a config.json asks for something that is not modelled; empty if it does not.
 std::string not_modelled(std::string_view key, const Value& value) {
   if (value.is_null()) return {};
-  if (key == "quantization_config") {
-    return "a quantised checkpoint is not modelled yet; leave this key out to estimate the model "
-           "in "
-           "the scenario's dtype.";
-  }
   if (key == "attention_dropout" && !is_number(value, 0)) {
     return "dropout in attention is not modelled yet; only 0 is accepted.";
   }

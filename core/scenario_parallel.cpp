@@ -202,6 +202,21 @@ void check_parallel(const Scenario& scenario, Findings& findings) {
            "torch");
   }
   if (scenario.rl) refuse("rl", "together with parallel is not modelled yet.");
+  if (scenario.evaluate || scenario.save) {
+    refuse("moments",
+           "has \"evaluate\" or \"save\", which together with parallel are not modelled yet.");
+  }
+  if (scenario.training.loss_type == kChunkedLoss) {
+    refuse("training.loss_type", "in chunks together with parallel is not modelled.");
+  }
+  const auto offload = scenario.training.optim_args.find("cpu_offload");
+  if (offload != scenario.training.optim_args.end() && offload->second > 0) {
+    refuse("training.optim_args.cpu_offload", "together with parallel is not modelled.");
+  }
+  if (scenario.quantization && !scenario.quantization->by_bitsandbytes()) {
+    refuse("quantization.quant_method",
+           "together with parallel is modelled for bitsandbytes only.");
+  }
   if (scenario.load)
     refuse("moments", "has \"load\", which together with parallel is not modelled yet.");
   const Training& training = scenario.training;

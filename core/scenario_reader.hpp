@@ -70,6 +70,8 @@ struct ModelReading {
   std::string path = "model";           // where its keys stand, e.g. "model.text_config"
   std::vector<std::string> overridden;  // keys that the scenario's `config` gives
   Value model, overrides;               // as in the normalised scenario
+  // quantization_config of a pasted config.json, in the scenario's text; null where there is none.
+  const Value* quantization = nullptr;
   Value type;                           // core/data/model_types/<model_type>.json
 };
 
@@ -83,6 +85,11 @@ ModelReading complete_model(const Value& keys, ModelReading reading, Findings& f
 Training read_training(const Value& scenario, std::string_view trainer, Findings& findings);
 // The part of it that chooses losses, kernels and how samples become batches.
 void read_loss(const Value& training, std::string_view trainer, Training& out, Findings& findings);
+// `moments`, and with it how an evaluation runs, which stands in `training`.
+void read_moments(const Value& scenario, const ModelReading& model, Scenario& out,
+                  Findings& findings);
+void add_evaluation(const Evaluation& evaluation, Value& training);  // as in the normalised one
+std::vector<std::string> moments_of(const Scenario& scenario);
 // Settles the lengths of `training` too.
 std::optional<Rl> read_rl(const Value& scenario, Training& training, Findings& findings);
 Value rl_of(const Rl& rl);  // as in the normalised scenario

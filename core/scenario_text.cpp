@@ -64,6 +64,9 @@ Value training_of(const Training& training) {
   out.add("liger_kernel_config", kernels_of(training));
   out.add_number("label_smoothing_factor", training.label_smoothing_factor);
   out.add_text("loss_type", training.loss_type);
+  if (training.loss_type == kChunkedLoss) {
+    out.add_number("num_output_chunks", training.num_output_chunks);
+  }
   out.add_flag("packing", training.packing);
   out.add_text("packing_strategy", training.packing_strategy);
   out.add_flag("padding_free", training.padding_free);
@@ -116,6 +119,22 @@ Value adapters_of(const Scenario& scenario) {
 
 Value quantization_of(const Quantization& q) {
   Value out = Value::object();
+  if (!q.by_bitsandbytes()) {
+    out.add_text("quant_method", q.quant_method);
+    if (q.quant_method == "torchao") {
+      out.add_text("quant_type", q.quant_type);
+    } else {
+      out.add_number("bits", q.bits);
+      out.add_number("group_size", q.group_size);
+    }
+    if (q.quant_method == "gptq") {
+      out.add_flag("desc_act", q.desc_act);
+      out.add_flag("sym", q.sym);
+    }
+    if (q.quant_method == "awq") out.add_flag("zero_point", q.zero_point);
+    out.add("modules_to_not_convert", names_of(q.llm_int8_skip_modules));
+    return out;
+  }
   out.add_flag("load_in_4bit", !q.load_in_8bit);
   out.add_flag("load_in_8bit", q.load_in_8bit);
   out.add_text("bnb_4bit_quant_type", q.bnb_4bit_quant_type);
@@ -175,7 +194,9 @@ std::string normalised(const Scenario& scenario, const ModelReading& model) {
   out.add_text("dtype", name_of(scenario.dtype));
   out.add_text("attn_implementation", scenario.attn_implementation);
   out.add_text("trainer", scenario.trainer);
-  out.add("training", training_of(scenario.training));
+  Value training = training_of(scenario.training);
+  if (scenario.evaluate) add_evaluation(*scenario.evaluate, training);
+  out.add("training", std::move(training));
   out.add("peft", adapters_of(scenario));
   out.add("quantization",
           scenario.quantization ? quantization_of(*scenario.quantization) : Value());
@@ -183,7 +204,7 @@ std::string normalised(const Scenario& scenario, const ModelReading& model) {
   out.add("parallel", scenario.parallel ? parallel_of(*scenario.parallel) : Value());
   out.add_flag("attention_mask", scenario.attention_mask);
   out.add_flag("keep_outputs", scenario.keep_outputs);
-  out.add("moments", scenario.load ? names_of({"load", "train"}) : names_of({"train"}));
+  out.add("moments", names_of(moments_of(scenario)));
   out.add("card", scenario.device.card.empty() ? Value() : Value::of_text(scenario.device.card));
   out.add("device", device_of(scenario.device));
   out.add("allocator", allocator_of(scenario.allocator));

@@ -18,6 +18,35 @@ void check_autocast(const Scenario& scenario, Findings& findings) {
   }
 }
 
+// Beside weights of GPTQ, AWQ and torchao.
+void check_stored(const Scenario& s, Findings& findings) {
+  if (!s.quantization || s.quantization->by_bitsandbytes()) return;
+  const std::string& method = s.quantization->quant_method;
+  if (s.peft->use_dora) {
+    findings.add("peft.use_dora",
+                 "peft.use_dora is true with weights of " + method + "; " +
+                     (method == "torchao" ? "that is not modelled" : "peft refuses that") +
+                     ". Give false.",
+                 "true");
+  }
+  if (method != "torchao" && s.dtype == Dtype::kFloat32) {
+    findings.add("dtype",
+                 "dtype is float32, but the kernels for weights of " + method +
+                     " take 16-bit types only; give float16 or bfloat16.",
+                 "float32", "float16");
+  }
+  if (s.load) {
+    findings.add("moments", "moments has \"load\", which is not modelled for weights of " + method +
+                                "; they come packed.");
+  }
+  if (s.model.number("num_experts_per_tok") > 0) {
+    findings.add("quantization",
+                 "quantization by " + method +
+                     " is not modelled for mixtures of experts: their experts are no linear "
+                     "modules.");
+  }
+}
+
 // LoRA's own paths are peft.r, or peft[0].r in a list.
 void check_adapters(const Scenario& scenario, Findings& findings) {
   if (scenario.quantization && !scenario.peft) {
@@ -26,6 +55,7 @@ void check_adapters(const Scenario& scenario, Findings& findings) {
                  "peft as well (QLoRA), or leave quantization out.");
   }
   if (!scenario.peft) return;
+  check_stored(scenario, findings);
   if (scenario.quantization && scenario.peft->bias != "none") {
     findings.add("peft.bias",
                  "peft.bias is " + quoted(scenario.peft->bias) +
@@ -46,6 +76,15 @@ void check_adapters(const Scenario& scenario, Findings& findings) {
 }
 
 void check_optimizer(const Scenario& scenario, Findings& findings) {
+  const auto offload = scenario.training.optim_args.find("cpu_offload");
+  const bool offloads = offload != scenario.training.optim_args.end() && offload->second > 0;
+  if (offloads && scenario.trainer != "torch") {
+    findings.add(
+        "training.optim_args.cpu_offload",
+        "training.optim_args.cpu_offload is torchao's CPUOffloadOptimizer, which trainer " +
+            scenario.trainer + " does not know; give false, or trainer torch.",
+        "true");
+  }
   const bool adapters_in_32 = scenario.peft && scenario.peft->autocast_adapter_dtype;
   if (scenario.dtype != Dtype::kBFloat16 || adapters_in_32) return;
   for (const OptimizerRow& row : kOptimizers) {
@@ -59,8 +98,25 @@ void check_optimizer(const Scenario& scenario, Findings& findings) {
   }
 }
 
+// torch/amp/grad_scaler.py, _unscale_grads_: gradients of 16 bit are refused, or have no kernel.
+void check_scaler(const Scenario& scenario, Findings& findings) {
+  if (!scenario.training.fp16 || scenario.trainer == "torch") return;
+  const bool trl_casts = scenario.trainer == "trl" && scenario.quantization;
+  const bool in_32 = scenario.peft && scenario.peft->autocast_adapter_dtype;
+  const Dtype trained = trl_casts ? Dtype::kBFloat16 : in_32 ? Dtype::kFloat32 : scenario.dtype;
+  if (trained == Dtype::kFloat32) return;
+  findings.add("training.fp16",
+               "training.fp16 under trainer " + scenario.trainer +
+                   " scales gradients, and the gradients of what is trained would be " +
+                   std::string(name_of(trained)) + ", which PyTorch's gradient scaler refuses. " +
+                   (trl_casts ? "TRL makes the adapters of a packed model bfloat16: give bf16."
+                              : "Give dtype float32, or bf16 in place of fp16."),
+               "true");
+}
+
 void check_trainer(const Scenario& scenario, Findings& findings) {
   const Training& training = scenario.training;
+  check_scaler(scenario, findings);
   const bool trl = scenario.trainer == "trl";
   const std::string& type = scenario.model.model_type;
   const bool known =
@@ -86,6 +142,10 @@ void check_trainer(const Scenario& scenario, Findings& findings) {
                  "trainer trl adds a load-balancing loss for models with experts, which is not "
                  "modelled yet; trainer transformers is.",
                  "trl", "transformers");
+  }
+  if (scenario.keep_outputs && training.loss_type == kChunkedLoss) {
+    findings.add("keep_outputs",
+                 "keep_outputs is true, but the loss in chunks lets the logits go; give false.");
   }
   if (training.packing && training.packing_strategy == "wrapped" && training.padding_free) {
     findings.add(
@@ -127,7 +187,15 @@ void check_rl(const Scenario& scenario, Findings& findings) {
         {training.loss_type != "nll", "training.loss_type"}}) {
     if (given) refuse(key, "belongs to SFTTrainer; leave it out where rl is given.");
   }
-  if (scenario.quantization) refuse("quantization", "together with rl is not modelled yet.");
+  const bool packs = scenario.quantization.has_value();
+  if (packs && !scenario.quantization->by_bitsandbytes()) {
+    refuse("quantization.quant_method",
+           "together with rl is modelled for bitsandbytes only, not yet for others.");
+  }
+  if (packs && (scenario.rl->method == "reward" || scenario.rl->method == "grpo")) {
+    refuse("quantization",
+           "is modelled for the methods dpo and kto, not yet for " + scenario.rl->method + ".");
+  }
   if (scenario.attention_mask) {
     refuse("attention_mask",
            "together with rl is not modelled: prompts and completions have their full length.");

@@ -25,10 +25,18 @@ constexpr std::string_view kTrainingKeys[] = {"per_device_train_batch_size",
                                               "liger_kernel_config",
                                               "label_smoothing_factor",
                                               "loss_type",
+                                              "num_output_chunks",
                                               "packing",
                                               "packing_strategy",
                                               "padding_free",
-                                              "sample_lengths"};
+                                              "sample_lengths",
+                                              "per_device_eval_batch_size",
+                                              "eval_accumulation_steps",
+                                              "prediction_loss_only",
+                                              "bf16_full_eval",
+                                              "fp16_full_eval",
+                                              "compute_metrics",
+                                              "max_eval_samples"};
 constexpr std::string_view kCheckpointingKeys[] = {"use_reentrant"};
 constexpr std::string_view kDeviceKeys[] = {"compute_capability",
                                             "multiprocessors",
@@ -47,12 +55,11 @@ std::string read_optim(const Value* value, Findings& findings) {
   }
   const bool known = std::find(names.begin(), names.end(), value->text) != names.end();
   if (value->is(Kind::kText) && known) return value->text;
-  const bool to_come = std::find(kOptimizersToCome.begin(), kOptimizersToCome.end(), value->text) !=
-                       kOptimizersToCome.end();
-  if (value->is(Kind::kText) && to_come) {
+  for (const Choice& optimizer : kOptimizersToCome) {
+    if (!value->is(Kind::kText) || value->text != optimizer.id) continue;
     findings.add("training.optim",
-                 "training.optim " + quoted(value->text) + " is not modelled yet; it must be " +
-                     listed(names) + ".",
+                 "training.optim " + quoted(value->text) + " is not modelled: " +
+                     std::string(optimizer.what) + ". It must be " + listed(names) + ".",
                  *value);
     return {};
   }

@@ -341,14 +341,22 @@ void Tape::put_out(Node* node, std::uint8_t count, TensorData* a, TensorData* b,
   if (!node) return;
   const std::array tensors = {a, b, c, d};
   std::uint8_t slot = 0;
-  for (TensorData* data : std::span(tensors).first(count)) {
-    if (data->node) release(data->node);
-    data->node = node;
-    ++node->refs;
-    data->slot = slot++;
-    data->requires_grad = true;
-  }
+  for (TensorData* data : std::span(tensors).first(count)) put_out(node, slot++, data);
   node->outputs = slot;
+}
+
+void Tape::put_out(Node* node, std::uint8_t slot, TensorData* data) {
+  if (data->node) release(data->node);
+  data->node = node;
+  ++node->refs;
+  data->slot = slot;
+  data->requires_grad = true;
+}
+
+void Recording::outputs_of(const std::vector<Tensor>& out) {
+  if (!node_) return;
+  node_->outputs = 0;
+  for (const Tensor& tensor : out) tape_.put_out(node_, node_->outputs++, tensor.get());
 }
 
 // A second tensor on the same storage, without a history, as autograd's saved variables are.

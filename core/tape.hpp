@@ -79,6 +79,8 @@ struct Mark {
     kClip,
     kStep,
     kZeroGrad,
+    kEvaluate,  // between steps
+    kSave,
     kEnd
   };
   Kind kind;
@@ -170,7 +172,7 @@ class [[clang::trivial_abi]] Tensor {
 
 constexpr int kMaxEdges = 4;
 constexpr int kMaxSaved = 8;
-constexpr int kMaxOutputs = 4;
+constexpr int kMaxOutputs = 8;
 
 // Where one input's gradient goes. Null node: this input needs none.
 struct Edge {
@@ -261,6 +263,7 @@ class Recording {
   // graph, not when the node has run.
   [[gnu::always_inline]] void keep(const Tensor& t);
   [[gnu::always_inline]] void outputs(const Operands& out);
+  void outputs_of(const std::vector<Tensor>& out);  // at most kMaxOutputs
 
  private:
   Tape& tape_;
@@ -330,6 +333,7 @@ class Tape {
   // -- autograd
   bool grad_enabled() const { return grad_enabled_; }
   bool adapters_enabled() const { return adapters_enabled_; }
+  bool evaluates() const { return evaluates_; }
   void backward(Tensor loss);
   // Runs the region without keeping what it saves; saved values are recomputed when first asked
   // for.
@@ -371,6 +375,7 @@ class Tape {
   friend class Within;
   friend class NoGrad;
   friend class WithoutAdapters;
+  friend class Evaluating;
   friend class Autocast;
   friend class OnStream;
   friend struct Engine;
@@ -390,6 +395,7 @@ class Tape {
               TensorData* d);
   void keep(Node* node, TensorData* tensor);
   void hold(Node* node, TensorData* tensor);
+  void put_out(Node* node, std::uint8_t slot, TensorData* data);
   void put_out(Node* node, std::uint8_t count, TensorData* a, TensorData* b, TensorData* c,
                TensorData* d);
   void end(Node* node);
@@ -443,6 +449,7 @@ class Tape {
   const char* next_name_ = nullptr;
   bool grad_enabled_ = true;
   bool adapters_enabled_ = true;
+  bool evaluates_ = false;
   bool backward_thread_ = false;
   std::uint8_t stream_ = 0;
   GradientHook gradient_hook_ = nullptr;
@@ -531,6 +538,18 @@ class WithoutAdapters {
  private:
   Tape& tape_;
   bool before_;
+};
+
+// model.eval() until model.train(): nothing is dropped out.
+class Evaluating {
+ public:
+  explicit Evaluating(Tape& tape) : tape_(tape) { tape.evaluates_ = true; }
+  Evaluating(const Evaluating&) = delete;
+  Evaluating& operator=(const Evaluating&) = delete;
+  ~Evaluating() { tape_.evaluates_ = false; }
+
+ private:
+  Tape& tape_;
 };
 
 // torch.autocast. The cache of cast weights lives until the outermost context is left.

@@ -78,7 +78,8 @@ std::string place_of(const Record& record, std::uint32_t event) {
 std::string moment_of(const Record& record, const device::PhaseFigures& phase,
                       std::uint32_t event) {
   static constexpr std::array<const char*, device::kPhaseNames.size()> kNames = {
-      "generation", "log-probabilities", "forward pass", "backward pass", "optimizer step"};
+      "generation",     "log-probabilities", "forward pass", "backward pass",
+      "optimizer step", "evaluation",        "saving"};
   std::string text = kNames[static_cast<std::size_t>(phase.phase)];
   const std::string place = place_of(record, event);
   if (!place.empty()) text += ", " + place;

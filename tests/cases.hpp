@@ -1,6 +1,7 @@
 // The measured cases of losses, trainers and optimizers in their own form, turned into scenarios.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tests/rows.hpp"
@@ -68,6 +69,32 @@ inline json scenario_of(const json& c) {
             {"training", training_of(c)}};
   if (c.at("method") == "lora") s["peft"] = {{"r", 16}, {"target_modules", "all-linear"}};
   return s;
+}
+
+// The scenario of a case of save.jsonl, or nothing where it is outside the contract.
+inline std::optional<json> scenario_of_moment(const json& c) {
+  const std::string kind = c.at("kind");
+  if (kind == "merge_and_save") return {};  // merges the adapters first
+  const bool evaluates = kind.starts_with("eval");
+  const std::string moment = evaluates ? "evaluate" : "save";
+  json training = {{"max_length", c.value("seq", 256)},
+                   {"per_device_train_batch_size", c.value("batch", 1)},
+                   {"optim", "adamw_torch_fused"},
+                   {"bf16", c.value("autocast", "") == "bf16"}};
+  if (evaluates) training["per_device_eval_batch_size"] = c.at("batch");
+  if (c.value("compute_metrics", false)) training["compute_metrics"] = true;
+  if (c.contains("eval_rows")) training["max_eval_samples"] = c.at("eval_rows");
+  if (kind == "eval_sft") training["gradient_checkpointing"] = false;
+  const json args = c.value("args", json::object());
+  for (const auto& [key, value] : args.items()) training[key] = value;
+  json scenario = {{"model", c.at("model")},
+                   {"dtype", c.at("weights") == "fp32" ? "float32" : "bfloat16"},
+                   {"trainer", kind == "eval_sft" ? "trl"
+                               : evaluates        ? "transformers"
+                                                  : "torch"},
+                   {"training", training}};
+  scenario["moments"] = json::array({"train", moment});
+  return scenario;
 }
 
 }  // namespace ledger::rows

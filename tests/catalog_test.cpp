@@ -85,6 +85,10 @@ TEST_CASE("losses and packings of the catalogue are accepted under trl") {
                            {"training", {{"loss_type", loss["id"]}}}};
     CHECK(read_scenario(scenario.dump()).ok());
   }
+  for (const Json& loss : all["plain_loss_types"]) {
+    const Json scenario = {{"model", "Qwen/Qwen3-0.6B"}, {"training", {{"loss_type", loss["id"]}}}};
+    CHECK(read_scenario(scenario.dump()).ok());
+  }
   for (const Json& packing : all["packing_strategies"]) {
     const Json scenario = {{"model", "Qwen/Qwen3-0.6B"},
                            {"trainer", "trl"},
@@ -164,6 +168,9 @@ TEST_CASE("the limits are those that the reading keeps") {
     const auto reads = [&](double value) {
       Json scenario = {{"model", {{"model_type", type_with(path)}}}};
       scenario[Json::json_pointer("/" + std::regex_replace(path, std::regex("\\."), "/"))] = value;
+      if (path == "quantization.bits" || path == "quantization.group_size") {
+        scenario["quantization"]["quant_method"] = "gptq";
+      }
       if (path.rfind("rl.", 0) == 0) scenario["rl"]["method"] = "grpo";  // has all of its keys
       const auto result = read_scenario(scenario.dump());
       if (result.ok()) return true;

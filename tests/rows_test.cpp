@@ -41,6 +41,15 @@ TEST_CASE("every measured row of an architecture is equal in every figure") {
 TEST_CASE("every measured row of a way to fine-tune is equal in every figure") {
   check_rows("methods.jsonl.gz");
 }
+TEST_CASE("every measured row of weights that come packed is equal in every figure") {
+  check_rows("stored.jsonl.gz");
+}
+TEST_CASE("every measured row of an optimizer on the host is equal in every figure") {
+  check_rows("offload.jsonl.gz");
+}
+TEST_CASE("every measured row of torchtune's loss in chunks is equal in every figure") {
+  check_rows("chunked.jsonl.gz");
+}
 TEST_CASE("every row that was chosen to be unlike the others is equal in every figure") {
   check_rows("more.jsonl.gz");
 }

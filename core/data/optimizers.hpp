@@ -147,6 +147,9 @@ struct LowBit {
   double multiple_of = 1;
 };
 
+// Parameters of so many elements are stepped on the host by torchao's CPUOffloadOptimizer.
+inline constexpr double kOffloadedFrom = 4096;
+
 struct OptimizerRow {
   std::string_view optim{};    // as in TrainingArguments.optim
   std::string_view variant{};  // tells rows of one `optim` apart; empty for the plain one
@@ -175,7 +178,7 @@ inline constexpr OptimizerArg kRank{"rank", OptimizerArg::Kind::kNumber, 128, 1,
 inline constexpr OptimizerArg kImplementation{
     "implementation", OptimizerArg::Kind::kChoice, 0, 0, 1, {"transformers", "torch"}};
 
-inline constexpr OptimizerArg kFusedAdamArgs[] = {kAmsgrad};
+inline constexpr OptimizerArg kFusedAdamArgs[] = {kAmsgrad, {"cpu_offload"}};
 inline constexpr OptimizerArg kAdamArgs[] = {kForeach, kAmsgrad, kMaximize};
 inline constexpr OptimizerArg kSgdArgs[] = {
     kMomentum,
@@ -209,6 +212,10 @@ inline constexpr StateTensor kFusedAdamState[] = {{"step", Elements::kOne, Eleme
                                                   {"exp_avg"},
                                                   {"exp_avg_sq"},
                                                   {.name = "max_exp_avg_sq", .only_if = "amsgrad"}};
+inline constexpr StateTensor kOffloadedAdamState[] = {
+    {"step", Elements::kOne, ElementType::kFloat32, Which::kSmall},
+    {.name = "exp_avg", .of = Which::kSmall},
+    {.name = "exp_avg_sq", .of = Which::kSmall}};
 inline constexpr StateTensor kAdamState[] = {
     {"exp_avg"}, {"exp_avg_sq"}, {.name = "max_exp_avg_sq", .only_if = "amsgrad"}};
 inline constexpr StateTensor kSgdState[] = {{.name = "momentum_buffer", .only_if = "momentum"}};
@@ -404,6 +411,16 @@ inline constexpr std::string_view kBitsandbytes = "bitsandbytes/optim/optimizer.
 
 // Rows of one `optim` stand side by side.
 inline constexpr std::array kOptimizers = {
+    OptimizerRow{
+        .optim = "adamw_torch_fused",
+        .variant = "cpu_offload",
+        .what = "AdamW on the host: torchao's CPUOffloadOptimizer",
+        .when = {OptimizerCondition::Test::kEquals, "cpu_offload", 1},
+        .args = kFusedAdamArgs,
+        .state = kOffloadedAdamState,
+        .low_bit = {kOffloadedFrom},
+        .source = "torchao/optim/cpu_offload.py (offload_gradients false)",
+    },
     OptimizerRow{
         .optim = "adamw_torch_fused",
         .what = "AdamW, one fused kernel",

@@ -77,6 +77,8 @@ struct Phases {
         clip_peak = now;
         break;
       case Mark::Kind::kStep: start(mark, Phase::kStep, event, now, reserved); break;
+      case Mark::Kind::kEvaluate: start(mark, Phase::kEvaluate, event, now, reserved); break;
+      case Mark::Kind::kSave: start(mark, Phase::kSave, event, now, reserved); break;
       case Mark::Kind::kLoaded:
       case Mark::Kind::kBackwardEnd:
       case Mark::Kind::kZeroGrad:

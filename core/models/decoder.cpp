@@ -5,6 +5,7 @@
 #include "core/ops/cast.hpp"
 #include "core/ops/elementwise.hpp"
 #include "core/ops/embedding.hpp"
+#include "core/ops/layout.hpp"
 #include "core/ops/loss.hpp"
 
 namespace ledger::models {
@@ -193,6 +194,29 @@ Tensor logits_of(Tape& t, const Decoder& model, const Inputs& in) {
   const Within here(t, t.place("model"), -1);
   Tensor hidden = body(t, model, in);
   return model.config.blocks.head(t, model, std::move(hidden));
+}
+
+namespace {
+
+std::vector<Tensor> chunked_logits(Tape& t, const Decoder& model, const Inputs& in, double chunks) {
+  Tensor hidden = body(t, model, in);
+  const Count tokens = ceil_div(hidden.dim(1), Count(chunks));
+  std::vector<Tensor> parts = ops::chunks_of(t, hidden, tokens);
+  std::vector<Tensor> logits;
+  for (const Tensor& part : parts) {
+    Tensor rows = ops::contiguous(t, part);
+    logits.push_back(model.config.blocks.head(t, model, std::move(rows)));
+  }
+  return logits;
+}
+
+}  // namespace
+
+Tensor chunked_loss(Tape& t, const Decoder& model, const Inputs& in, double chunks) {
+  const Within here(t, t.place("model"), -1);
+  const std::vector<Tensor> logits = chunked_logits(t, model, in, chunks);
+  const Within in_loss(t, t.place("loss"), -1);
+  return ops::chunked_loss(t, logits, in.ids.dim(0), in.ids.dim(1));
 }
 
 Output forward(Tape& t, const Decoder& model, const Inputs& in, const Tensor& num_items_in_batch) {

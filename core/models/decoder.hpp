@@ -255,6 +255,8 @@ Tensor backbone(Tape& t, const Decoder& model, const Inputs& in);
 // Logits and loss. `num_items_in_batch`: the loss is a sum divided by it; absent: a mean.
 Output forward(Tape& t, const Decoder& model, const Inputs& in,
                const Tensor& num_items_in_batch = {});
+// The loss of torchtune's CEWithChunkedOutputLoss, of so many chunks.
+Tensor chunked_loss(Tape& t, const Decoder& model, const Inputs& in, double chunks);
 // Logits alone, as without labels.
 Tensor logits_of(Tape& t, const Decoder& model, const Inputs& in);
 

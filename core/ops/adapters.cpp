@@ -42,10 +42,31 @@ Tensor beside_packed(Tape& t, const Linear& layer, Tensor x) {
   return result;
 }
 
+// Source: peft/tuners/lora/awq.py: cast back before it is scaled, and not at the end.
+Tensor beside_awq(Tape& t, const Linear& layer, Tensor x) {
+  Tensor result = packed_linear(t, layer, x);
+  const bool casts = !t.autocast_enabled();
+  for (const Adapter& adapter : layer.adapters) {
+    if (adapter.number != 0) continue;
+    if (casts) x = to(t, x, adapter.a.dtype());
+    Tensor input = adapter.dropout ? dropout(t, x) : x;
+    Tensor down = matrix_product(t.as("times lora_A"), std::move(input), adapter.a, {});
+    Tensor output = matrix_product(t.as("times lora_B"), std::move(down), adapter.b, {});
+    if (casts) output = to(t, std::move(output), result.dtype());
+    output = mul_constant(t.as("update, scaled"), std::move(output));
+    result = add(t.as("output with update"), result, output);
+  }
+  return result;
+}
+
 }  // namespace
 
 Tensor adapted_linear(Tape& t, const Linear& layer, Tensor x) {
-  if (layer.packed) return beside_packed(t, layer, std::move(x));
+  const bool by_bitsandbytes = layer.packed && layer.packed->by == Packed::By::kBitsandbytes;
+  if (by_bitsandbytes) return beside_packed(t, layer, std::move(x));
+  if (layer.packed && layer.packed->by == Packed::By::kAwq) {
+    return beside_awq(t, layer, std::move(x));
+  }
   Tensor result = base_linear(t, layer, x);
   const Dtype dtype = result.dtype();
   Tensor input = x;

@@ -59,6 +59,7 @@ AttentionKernel attention_kernel(const Tape& t, const Tensor& q, const Tensor& v
 
 Tensor scaled_dot_product_attention(Tape& t, Tensor q, Tensor k, Tensor v, Tensor mask,
                                     bool dropout) {
+  dropout = dropout && !t.evaluates();
   Tensor bias = mask ? autocast_operand(t, mask) : Tensor();
   Tensor value = autocast_operand(t, v);
   Tensor key = autocast_operand(t, k);

@@ -93,7 +93,7 @@ std::vector<Tensor> copied(Tape& t, const Linear& layer) {
 Tensor dora_update(Tape& t, const Linear& layer, const Adapter& adapter, const Tensor& result,
                    const Tensor& x) {
   Tensor input = x, base_result;
-  if (adapter.dropout) {
+  if (adapter.dropout && !t.evaluates()) {
     input = dropout(t, x);
   } else {
     base_result = result;

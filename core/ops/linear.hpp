@@ -9,8 +9,10 @@
 namespace ledger::ops {
 
 // A weight in four or eight bits with what is needed to read it (bitsandbytes Params4bit and
-// Int8Params with their states).
+// Int8Params with their states, gptqmodel's layers, torchao's Int8Tensor).
 struct Packed {
+  enum class By : std::uint8_t { kBitsandbytes, kGptq, kAwq, kTorchao };
+  By by = By::kBitsandbytes;
   bool in_8_bit = false;       // a scale for each row; else one for each block of 64
   bool seeks_outliers = true;  // of 8 bit: columns of the input above llm_int8_threshold
   bool nested = false;         // of 4 bit: the scales are quantised themselves
@@ -49,6 +51,8 @@ Tensor base_linear(Tape& t, const Linear& layer, Tensor x);
 Tensor matrix_product(Tape& t, Tensor x, Tensor weight, Tensor bias, bool conv1d = false);
 Tensor packed_linear(Tape& t, const Linear& layer, Tensor x);
 Tensor int8_linear(Tape& t, const Linear& layer, Tensor x);
+Tensor dequantised_linear(Tape& t, const Linear& layer, Tensor x);  // GPTQ's and torchao's
+Tensor awq_linear(Tape& t, const Linear& layer, Tensor x);
 Tensor adapted_linear(Tape& t, const Linear& layer, Tensor x);
 // What DoRA adds to the linear's result, and the magnitudes that it starts from.
 Tensor dora_update(Tape& t, const Linear& layer, const Adapter& adapter, const Tensor& result,

@@ -33,6 +33,8 @@ void of_sum(BackwardCall& call) {
 constexpr Rule kSum{"sum over all", "derivatives.yaml: sum", of_sum};
 constexpr Rule kDivide{"division", "derivatives.yaml: div.Tensor", of_division};
 
+}  // namespace
+
 Tensor cross_entropy(Tape& t, Tensor wide, Count rows, const Tensor& targets) {
   Tensor log_probabilities;
   {
@@ -51,8 +53,6 @@ Tensor cross_entropy(Tape& t, Tensor wide, Count rows, const Tensor& targets) {
   recording.outputs({&loss});
   return loss;
 }
-
-}  // namespace
 
 Tensor divide(Tape& t, Tensor x, const Tensor& n) {
   Recording recording(t, kDivide, {&x});

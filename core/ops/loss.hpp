@@ -11,6 +11,14 @@ namespace ledger::ops {
 Tensor causal_lm_loss(Tape& t, Tensor logits, const Tensor& num_items_in_batch = {},
                       bool liger = false);
 
+// torch.nn.functional.cross_entropy of so many rows of logits in 32 bit.
+Tensor cross_entropy(Tape& t, Tensor wide, Count rows, const Tensor& targets);
+
+// torchtune's CEWithChunkedOutputLoss: the sequence cut into chunks of so many tokens, and the loss
+// of their logits, one after the other.
+std::vector<Tensor> chunks_of(Tape& t, const Tensor& hidden, Count tokens);
+Tensor chunked_loss(Tape& t, const std::vector<Tensor>& logits, Count batch, Count length);
+
 // Liger's head and loss in one: hidden states [B,T,d] are scored in chunks, and their gradient and
 // the head's are made in the forward pass.
 Tensor fused_linear_cross_entropy(Tape& t, Tensor hidden, const Tensor& weight,

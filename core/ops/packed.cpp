@@ -71,6 +71,12 @@ Tensor packed_product(Tape& t, const Linear& layer, Tensor x) {
 }  // namespace
 
 Tensor packed_linear(Tape& t, const Linear& layer, Tensor x) {
+  switch (layer.packed->by) {
+    case Packed::By::kGptq:
+    case Packed::By::kTorchao: return dequantised_linear(t, layer, std::move(x));
+    case Packed::By::kAwq: return awq_linear(t, layer, std::move(x));
+    case Packed::By::kBitsandbytes: break;
+  }
   if (layer.packed->in_8_bit) return int8_linear(t, layer, std::move(x));
   const Dtype dtype = layer.packed->compute_dtype;
   Tensor input = to(t, x, dtype);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/models/decoder.hpp"
@@ -26,6 +27,9 @@ struct ShardedParameter {
 // Bytes of host memory.
 struct Host {
   double weights = 0, gradients = 0, optimizer = 0;
+  double managed = 0;   // CUDA's managed memory, which the driver moves: bitsandbytes' paged state
+  std::string figures;  // the working, where it is a short one
+  const char* source = "torch/distributed/fsdp/_fully_shard: CPUOffloadPolicy";
 };
 
 // Where it lies in memory must not change: tape and model call it.

@@ -78,6 +78,7 @@ struct Maker {
 // peft asks Linear4bit for the type it computes in; eight bits are no type that weights could have.
 Dtype type_beside(const ops::Linear& linear) {
   if (linear.weight) return linear.weight.dtype();
+  if (linear.packed->by != ops::Packed::By::kBitsandbytes) return linear.packed->dtype;
   return linear.packed->in_8_bit ? Dtype::kFloat32 : linear.packed->compute_dtype;
 }
 

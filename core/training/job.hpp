@@ -9,10 +9,9 @@
 #include "core/parallel/rank.hpp"
 #include "core/tape.hpp"
 #include "core/training/optimizers.hpp"
+#include "core/training/program.hpp"
 
 namespace ledger::training {
-
-constexpr int kSteps = 2;  // the second is the steady state: optimizer state exists when it begins
 
 // The model under training, loaded and wrapped, and its optimizer.
 struct Job {
@@ -26,6 +25,8 @@ struct Job {
   parallel::Rank* rank = nullptr;              // of a parallel run; null on one device
   int step = 0, micro_batch = 0;               // that are running
   std::vector<Tensor> kept{};                  // by a method, from step to step
+  double evaluated_rows = 0;                   // of the batch, while the model is evaluated
+  Tensor logits{};                             // that the evaluation keeps
 
   const Training& training() const { return scenario.training; }
   Shape ids_shape() const;          // [B,T]
@@ -35,8 +36,11 @@ struct Job {
   Dtype autocast_dtype() const { return training().fp16 ? Dtype::kFloat16 : Dtype::kBFloat16; }
 };
 
-// Two steps of a plain loop in PyTorch.
+// Two steps of a plain loop in PyTorch, and what follows them.
 void run_plain_loop(Job& job);
+
+// Sequences of each batch of the evaluation.
+std::vector<double> evaluated_batches(const Scenario& scenario);
 
 // One batch as the data loader hands it over: all tensors on the device.
 struct Batch {
@@ -59,8 +63,15 @@ struct Method {
 // 16-bit outputs become 32-bit ones.
 Tensor logits_under_autocast(Job& job, const models::Inputs& inputs);
 
-// Two steps of transformers' Trainer with that method.
+// labels[..., 1:].ne(-100).sum() of each batch, added up; nothing where there are no labels.
+Tensor count_items(Tape& t, const std::vector<Batch>& samples);
+
+// Two steps of transformers' Trainer with that method, and what follows them.
 void run_trainer(Job& job, const Method& method);
+// Trainer's evaluation_loop.
+void evaluate(Job& job, const Method& method);
+// What saving a checkpoint allocates.
+void save(Job& job);
 
 extern const Method kTransformersTrainer;  // Trainer itself
 extern const Method kSupervised;           // trl's SFTTrainer

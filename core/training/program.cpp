@@ -53,6 +53,26 @@ const Method& method_of(const Scenario& scenario) {
   return scenario.rl->method == "reward" ? kReward : kPreferences;
 }
 
+// A copy of each parameter and of its gradient, both moments and a counter.
+void count_offloaded(const Training& training, const std::vector<Tensor>& trainable,
+                     parallel::Host& host) {
+  const auto given = training.optim_args.find("cpu_offload");
+  if (given == training.optim_args.end() || given->second == 0) return;
+  double count = 0, elements = 0, bytes = 0;
+  for (const Tensor& p : trainable) {
+    const double own = p.shape().elements().value();
+    if (own < kOffloadedFrom) continue;
+    count += 1;
+    elements += own;
+    bytes += own * bytes_of(p.dtype());
+  }
+  host.weights = host.gradients = bytes;
+  host.optimizer = 2 * bytes + 4 * count;
+  host.figures = "4 copies · " + with_separators(elements > 0 ? bytes / elements : 0) + " · " +
+                 with_separators(elements) + " + 4 · " + with_separators(count);
+  host.source = "torchao 0.18.0 optim/cpu_offload.py: CPUOffloadOptimizer";
+}
+
 }  // namespace
 
 Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
@@ -69,8 +89,8 @@ Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
     for (const Tensor& p : model.parameters) out.parameters += p.shape().elements().value();
     // trl's trainers wrap the model that they are given, and load the reference, themselves.
     const bool trl = scenario.rl.has_value();
-    if (trl) t.empty_cache();
     if (scenario.quantization) quantise(t, model, *scenario.quantization);
+    if (trl) t.empty_cache();
     if (scenario.peft) {
       add_adapters(t, model, peft_of(scenario));
       int number = 0;
@@ -119,6 +139,11 @@ Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
     } else {
       run_trainer(job, method_of(scenario));
     }
+    out.host.managed = optimizer.paged_bytes();
+    if (out.host.managed > 0 && out.host.weights == 0) {
+      out.host.source = "bitsandbytes functional.py: get_paged";
+    }
+    count_offloaded(scenario.training, trainable, out.host);
     t.mark(Mark::Kind::kEnd, kSteps + 1);  // what follows is the end of the program
   }
   out.record = t.take_record();

@@ -73,9 +73,98 @@ ops::Packed packed_in_4_bit(Tape& t, Tensor& shared_code, Shape shape, Dtype dty
   return packed;
 }
 
+// quantize_(linear, Int8WeightOnlyConfig()): the weight of 16 or 32 bit dies last. The zero points
+// are kept, though they are all zero. Source: torchao 0.18.0 quantization/quant_primitives.py
+// _choose_qparams_affine, _quantize_affine_no_dtype_cast.
+ops::Packed packed_by_torchao(Tape& t, const Tensor& weight) {
+  const Dtype dtype = weight.dtype();
+  const Shape rows = t.shape({weight.dim(0)});
+  const auto of_rows = [&](Dtype type, const char* what) {
+    return t.make(rows, type, what, Role::kScratch);
+  };
+  ops::Packed packed;
+  packed.by = ops::Packed::By::kTorchao;
+  packed.dtype = dtype;
+  Tensor scale, zero_point;
+  {
+    Tensor least = of_rows(dtype, "smallest of each row"), most = of_rows(dtype, "largest");
+    Tensor zeros = of_rows(dtype, "zeros");
+    Tensor below = of_rows(dtype, "smallest, not above zero");
+    zeros = of_rows(dtype, "zeros");
+    Tensor above = of_rows(dtype, "largest, not below zero");
+    zeros = of_rows(dtype, "smallest, negated");
+    Tensor range = of_rows(dtype, "largest magnitude of each row");
+    zeros.reset();
+    above.reset();
+    Tensor unclamped = of_rows(dtype, "scales of the rows");
+    Tensor wide_zeros = of_rows(dtype, "zero points");
+    Tensor clamped = of_rows(dtype, "scales of the rows, not zero");
+    unclamped.reset();
+    scale = dtype == Dtype::kFloat32 ? clamped : of_rows(Dtype::kFloat32, "scales of the rows");
+    zero_point = t.make(rows, Dtype::kUint8, "zero points of the rows", Role::kBuffer);
+  }
+  const auto as_large = [&](const char* what) {
+    return t.make(weight.shape(), Dtype::kFloat32, what, Role::kScratch);
+  };
+  Tensor by_scale;
+  {
+    Tensor inverse;
+    {
+      Tensor reciprocal = of_rows(Dtype::kFloat32, "inverse scales");
+      inverse = of_rows(Dtype::kFloat32, "inverse scales");
+    }
+    by_scale = as_large("weight by its scales");
+  }
+  for (const char* what : {"weight, rounded", "weight, shifted", "weight, clamped"}) {
+    by_scale = as_large(what);
+  }
+  packed.tensors.push_back(
+      t.make(weight.shape(), Dtype::kUint8, "weight in 8 bits", Role::kWeight));
+  packed.tensors.push_back(std::move(scale));
+  packed.tensors.push_back(std::move(zero_point));
+  return packed;
+}
+
+// As gptqmodel's layers store them: packed into numbers of 32 bit, along the input for GPTQ, along
+// the output for AWQ. Source: gptqmodel 7.7.0 nn_modules/qlinear/__init__.py.
+ops::Packed packed_in_groups(Tape& t, ops::Linear& linear, Dtype dtype, const Quantization& q) {
+  const bool gptq = q.quant_method == "gptq";
+  const Count out = linear.shape[0], in = linear.shape[1];
+  const Count per_number = Count(32 / q.bits);
+  const Count groups = q.group_size > 0 ? ceil_div(in, Count(q.group_size)) : Count(1);
+  ops::Packed packed;
+  packed.by = gptq ? ops::Packed::By::kGptq : ops::Packed::By::kAwq;
+  packed.dtype = dtype;
+  const auto kept = [&](Shape shape, Dtype type, const char* what, Role role = Role::kBuffer) {
+    packed.tensors.push_back(t.make(shape, type, what, role));
+  };
+  const Shape weight =
+      gptq ? t.shape({ceil_div(in, per_number), out}) : t.shape({in, ceil_div(out, per_number)});
+  kept(weight, Dtype::kInt32, "qweight", Role::kWeight);
+  kept(t.shape({groups, ceil_div(out, per_number)}), Dtype::kInt32, "qzeros");
+  kept(t.shape({groups, out}), dtype, "scales");
+  if (gptq) kept(t.shape({in}), Dtype::kInt32, "g_idx");
+  if (linear.bias) {
+    const Tensor bias = linear.bias;
+    linear.bias = t.make(bias.shape(), dtype, "bias", Role::kWeight);
+  }
+  if (gptq) kept(t.shape({per_number}), Dtype::kInt32, "shifts that unpack numbers");
+  return packed;
+}
+
 // Eight bits are made of the weight on the host, four of one on the device.
 void pack(Tape& t, models::Decoder& model, ops::Linear& linear, const Quantization& q) {
   const Within here(t, linear.place, linear.layer);
+  if (q.quant_method == "torchao") {
+    linear.packed = packed_by_torchao(t, linear.weight);
+    drop_weight(model, linear);
+    return;
+  }
+  if (!q.by_bitsandbytes()) {
+    const Dtype dtype = drop_weight(model, linear);
+    linear.packed = packed_in_groups(t, linear, dtype, q);
+    return;
+  }
   const Dtype dtype = drop_weight(model, linear);
   Tensor weight;
   if (!q.load_in_8bit) {
@@ -100,7 +189,7 @@ void quantise(Tape& t, models::Decoder& model, const Quantization& q) {
     if (is_skipped(t.record().places[linear->place], q)) continue;
     pack(t, model, *linear, q);
   }
-  if (!q.prepare_model_for_kbit_training) return;
+  if (!q.prepare_model_for_kbit_training || !q.by_bitsandbytes()) return;
   // Every parameter that is still in 16 bit is raised to 32.
   for (const Tensor& p : model.parameters) {
     if (p && p.dtype() != Dtype::kFloat32) t.replace_data(p, Dtype::kFloat32);

@@ -119,6 +119,7 @@ void take_metrics(Tape& t, const Scored& outputs, const Batch& batch) {
     t.bytes(1, "whether any label counts");
     t.bytes(4, "metric");
   }
+  if (t.evaluates()) return;  // tokens are counted while training
   if (batch.inputs.attention_mask) {
     Tensor tokens = ops::total(t, batch.inputs.attention_mask, "number of tokens");
     tokens = gathered(t, tokens);
@@ -145,8 +146,12 @@ Loss loss_of(Job& job, const Scored& outputs, const Tensor& num_items_in_batch) 
         ops::mul(t.as("weighted loss of each token"), std::move(per_token), std::move(weights));
   }
   Tensor loss = ops::sum_all(t.as("loss, summed"), per_token);
-  Tensor items =
-      input(t, num_items_in_batch.shape(), Dtype::kInt64, "number of labels, at least one");
+  Tensor counted;
+  if (!num_items_in_batch) {
+    const Count labels = outputs.label_mask.shape().elements();
+    counted = ops::count_true(t, labels, "number of labels that count");
+  }
+  Tensor items = input(t, t.shape({1}), Dtype::kInt64, "number of labels, at least one");
   loss = ops::divide(t, std::move(loss), items);
   return {std::move(per_token), std::move(loss)};
 }
@@ -173,7 +178,7 @@ Tensor compute_loss(Job& job, const Batch& batch, const Tensor& num_items_in_bat
     held = loss_of(job, outputs, num_items_in_batch);
     loss = std::move(held.loss);
   }
-  loss = ops::mul_constant(t.as("loss"), std::move(loss));
+  if (num_items_in_batch) loss = ops::mul_constant(t.as("loss"), std::move(loss));
   take_metrics(t, outputs, batch);
   return loss;
 }

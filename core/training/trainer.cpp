@@ -14,6 +14,43 @@ Tensor one(Tape& t, Dtype dtype, const char* what) {
   return t.make(t.shape({1}), dtype, what, Role::kInput);
 }
 
+bool is_fused(const Training& training) {
+  const auto given = training.optim_args.find("fused");
+  const bool by_argument = given != training.optim_args.end() && given->second > 0;
+  return by_argument || training.optim == "adamw_torch_fused";
+}
+
+// torch.amp.GradScaler, where autocast is to float16. Whether to skip a step is read on the host.
+// Source: torch/amp/grad_scaler.py scale, unscale_, step, update.
+struct Scaler {
+  Tape& t;
+  bool on;
+  Tensor scale{}, growth{};
+  Tensor found_inf{};  // from unscaling to the update of the scale
+
+  Tensor scaled(Tensor loss) {
+    if (!on) return loss;
+    if (!scale) {
+      scale = one(t, Dtype::kFloat32, "scale of the loss");
+      growth = one(t, Dtype::kInt32, "steps since the scale grew");
+    }
+    return ops::mul(t.as("scaled loss"), std::move(loss), scale);
+  }
+
+  void unscale() {
+    if (!on) return;
+    const Within here(t, t.place("gradient scaler"), -1);
+    Tensor wide = t.scratch(t.shape({2}), Dtype::kFloat32, "scale in 64 bit");
+    Tensor inverse = t.scratch(t.shape({2}), Dtype::kFloat32, "inverse scale in 64 bit");
+    wide.reset();
+    Tensor narrow = t.scratch(t.shape({1}), Dtype::kFloat32, "inverse scale");
+    inverse.reset();
+    Tensor none = t.scratch(t.shape({1}), Dtype::kFloat32, "whether a gradient is infinite");
+    found_inf = t.scratch(t.shape({1}), Dtype::kFloat32, "whether a gradient is infinite");
+    Tensor copy = t.scratch(t.shape({1}), Dtype::kFloat32, "inverse scale");
+  }
+};
+
 // Held by names of the loop from step to step.
 struct Loop {
   Job& job;
@@ -25,23 +62,7 @@ struct Loop {
   Tensor num_items_in_batch;
   Tensor step_loss;  // tr_loss_step
   Tensor grad_norm;
-
-  // labels[..., 1:].ne(-100).sum() of each batch, added up.
-  Tensor count_items(const std::vector<Batch>& samples) {
-    const Within here(t, t.place("num_items_in_batch"), -1);
-    Tensor sum;
-    for (const Batch& batch : samples) {
-      if (!batch.labels) continue;  // then nothing is counted
-      Tensor counted;
-      {
-        const Count n = batch.labels.dim(0) * (batch.labels.dim(1) - Count(1));
-        Tensor counts = t.bytes(n, "labels that count");
-        counted = ops::count_true(t, n, "number of labels that count");
-      }
-      sum = one(t, Dtype::kInt64, "number of labels that count in the step");
-    }
-    return sum;
-  }
+  Scaler scaler;
 
   void fetch() {
     std::vector<Batch> samples;
@@ -49,7 +70,7 @@ struct Loop {
       const Within here(t, t.place("batch"), -1);
       samples.push_back(method.collate(job));
     }
-    Tensor items = count_items(samples);
+    Tensor items = count_items(t, samples);
     batches = std::move(samples);
     num_items_in_batch = std::move(items);
   }
@@ -64,8 +85,8 @@ struct Loop {
     t.mark(Mark::Kind::kBackward, step, number);
     {
       const Within here(t, t.place("loss"), -1);
-      Tensor scaled = ops::mul_constant(t.as("loss of a micro-batch"), loss);
-      t.backward(scaled);
+      Tensor divided = ops::mul_constant(t.as("loss of a micro-batch"), loss);
+      t.backward(scaler.scaled(divided));
     }
     {
       const Within here(t, t.place("loss"), -1);
@@ -85,12 +106,29 @@ struct Loop {
     for (int i = 0; i < job.micro_batches; ++i) micro_batch(step, i);
     grad_norm.reset();
     t.mark(Mark::Kind::kClip, step);
+    scaler.unscale();
     grad_norm = clip_gradients(t, job.trainable);
     t.mark(Mark::Kind::kStep, step);
-    job.optimizer.step();
+    {
+      // Fused kernels are told whether to do nothing.
+      Tensor told;
+      if (scaler.on && is_fused(job.training())) {
+        const Within here(t, t.place("gradient scaler"), -1);
+        told = one(t, Dtype::kFloat32, "whether a gradient is infinite");
+      }
+      job.optimizer.step();
+    }
+    scaler.found_inf.reset();
     t.mark(Mark::Kind::kZeroGrad, step);
     job.optimizer.zero_grad();
     t.mark(Mark::Kind::kEnd, step);
+  }
+
+  // train() returns.
+  void leave() {
+    batches.clear();
+    current = {};
+    for (Tensor* held : {&num_items_in_batch, &step_loss, &grad_norm}) held->reset();
   }
 };
 
@@ -130,11 +168,28 @@ Tensor compute_loss(Job& job, const Batch& batch, const Tensor& num_items_in_bat
     logits = in_32_bit(job, std::move(output.logits));
     loss = std::move(output.loss);
   }
+  if (job.evaluated_rows > 0) job.logits = std::move(logits);
   const Within here(t, t.place("loss"), -1);
   return ops::mul_constant_in_place(t, std::move(loss));
 }
 
 }  // namespace
+
+Tensor count_items(Tape& t, const std::vector<Batch>& samples) {
+  const Within here(t, t.place("num_items_in_batch"), -1);
+  Tensor sum;
+  for (const Batch& batch : samples) {
+    if (!batch.labels) continue;  // then nothing is counted
+    Tensor counted;
+    {
+      const Count n = batch.labels.dim(0) * (batch.labels.dim(1) - Count(1));
+      Tensor counts = t.bytes(n, "labels that count");
+      counted = ops::count_true(t, n, "number of labels that count");
+    }
+    sum = one(t, Dtype::kInt64, "number of labels that count in the step");
+  }
+  return sum;
+}
 
 Tensor logits_under_autocast(Job& job, const models::Inputs& inputs) {
   Tensor logits;
@@ -149,8 +204,16 @@ const Method kTransformersTrainer{collate, compute_loss};
 
 void run_trainer(Job& job, const Method& method) {
   Tape& t = job.t;
-  Loop loop{job, method, t, one(t, Dtype::kFloat32, "loss so far"), {}, {}, {}, {}, {}};
+  Loop loop{job, method,
+            t,   one(t, Dtype::kFloat32, "loss so far"),
+            {},  {},
+            {},  {},
+            {},  {t, job.training().fp16}};
   for (int step = 1; step <= kSteps; ++step) loop.run(step);
+  const auto& evaluation = job.scenario.evaluate;
+  if (evaluation && (evaluation->bf16_full_eval || evaluation->fp16_full_eval)) loop.leave();
+  if (evaluation) evaluate(job, method);
+  if (job.scenario.save) save(job);
 }
 
 }  // namespace ledger::training
