@@ -57,6 +57,8 @@ Moment moment_of(device::Phase phase) {
     case device::Phase::kForward: return Moment::kForward;
     case device::Phase::kBackward: return Moment::kBackward;
     case device::Phase::kStep: return Moment::kStep;
+    case device::Phase::kEvaluate: return Moment::kForward;  // without gradients
+    case device::Phase::kSave: return Moment::kSave;
   }
   return Moment::kAny;
 }
