@@ -239,6 +239,11 @@ void check_sizes(const Scenario& scenario, Findings& findings) {
   double tokens = scenario.training.per_device_train_batch_size * scenario.training.max_length;
   // Pairs, or all completions that are generated at once.
   if (scenario.rl) tokens *= 2 * scenario.rl->steps_per_generation;
+  double evaluated = 0;  // tokens whose logits are gathered, old and new ones at once
+  if (const auto& e = scenario.evaluate) {
+    tokens = std::max(tokens, e->per_device_eval_batch_size * scenario.training.max_length);
+    evaluated = 2 * e->max_eval_samples * scenario.training.max_length;
+  }
   // Weight, gradient, state, master and copies; an adapter of full rank is as large as two
   // weights, and DoRA writes the weight out again.
   const double adapters =
@@ -248,7 +253,7 @@ void check_sizes(const Scenario& scenario, Findings& findings) {
   const double parameters =
       2 * vocabulary * width + layers * (4 * width * heads * head + 3 * width * wide + 16 * width);
   const double activations = 4 * kTensorsPerLayer * layers * tokens * (width + wide + heads * head);
-  const double logits = 4 * 8 * tokens * vocabulary;
+  const double logits = 4 * (8 * tokens + evaluated) * vocabulary;
   // Masks of T × T, and where attention is written out or no fused kernel takes it, scores of every
   // head.
   const bool by_head = scenario.attn_implementation == "eager" || std::fmod(head, 8) != 0 ||
