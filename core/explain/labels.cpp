@@ -479,6 +479,9 @@ Reading read_figure(const Squeezed& s, Figure figure) {
     out.high = std::floor((figure.value + half) * unit);
   }
   if (out.bytes >= 0 && out.low < 0) out.low = 0;
+  if (out.low > out.high) {  // so many digits that less than a byte is open
+    out.low = out.high = std::floor(out.bytes + 0.5);
+  }
   return out;
 }
 
