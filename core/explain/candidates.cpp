@@ -81,6 +81,12 @@ std::vector<Candidate> candidates(const Message& message, const Request& request
     std::vector<Candidate> exact = replayed(request, diagnosis, hints, c, n);
     std::vector<Candidate> letters = by_letters(request, diagnosis, hints, c, n, shapes, exact);
     std::vector<Candidate> tokens = solved(request, hints, c, n, shapes);
+    // Beside one within the scenario's tokens, those that need more are noise.
+    const double batch = c.value(Letter::B) * c.value(Letter::T);
+    bool within = c.batch_given && (!exact.empty() || !letters.empty());
+    for (const Candidate& candidate : tokens)
+      within = within || (c.batch_given && candidate.tokens_low <= batch);
+    if (within) std::erase_if(tokens, [batch](const Candidate& t) { return t.tokens_low > batch; });
     for (std::vector<Candidate>* list : {&exact, &letters, &tokens}) {
       for (Candidate& candidate : *list) out.push_back(std::move(candidate));
     }

@@ -250,6 +250,18 @@ TEST_CASE("the message in which a replay ends finds the tensor at which it ended
   }
 }
 
+TEST_CASE("beside a tensor of the scenario's tokens none is named that needs more of them") {
+  const json answer =
+      explained("CUDA out of memory. Tried to allocate 1.16 GiB",
+                {{"model", "Qwen/Qwen3-0.6B"},
+                 {"training", {{"per_device_train_batch_size", 4}, {"max_length", 2048}}}});
+  // 2,048 · 151,936 · 4 bytes = 1.159 GiB: one of the four sequences
+  CHECK(answer.at("candidates").at(0).at("kind") == "logits");
+  for (const json& candidate : answer.at("candidates")) {
+    CHECK(candidate.at("why").get<std::string>().find("more than") == std::string::npos);
+  }
+}
+
 TEST_CASE("a model that the text names is tried without a scenario") {
   // The embedding of Llama 3.1 8B in 32 bit: 128,256 · 4,096 · 4 bytes = 1.957 GiB.
   const json answer = explained(
