@@ -127,7 +127,14 @@ ops::Packed packed_by_torchao(Tape& t, const Tensor& weight) {
 
 // As gptqmodel's layers store them: packed into numbers of 32 bit, along the input for GPTQ, along
 // the output for AWQ. Source: gptqmodel 7.7.0 nn_modules/qlinear/__init__.py.
-ops::Packed packed_in_groups(Tape& t, ops::Linear& linear, Dtype dtype, const Quantization& q) {
+ops::Packed packed_in_groups(Tape& t, models::Decoder& model, ops::Linear& linear,
+                             const Quantization& q) {
+  const bool biased = static_cast<bool>(linear.bias);
+  for (Tensor& p : model.parameters) {
+    if (biased && p.get() == linear.bias.get()) p.reset();
+  }
+  linear.bias.reset();
+  const Dtype dtype = drop_weight(model, linear);
   const bool gptq = q.quant_method == "gptq";
   const Count out = linear.shape[0], in = linear.shape[1];
   const Count per_number = Count(32 / q.bits);
@@ -144,9 +151,8 @@ ops::Packed packed_in_groups(Tape& t, ops::Linear& linear, Dtype dtype, const Qu
   kept(t.shape({groups, ceil_div(out, per_number)}), Dtype::kInt32, "qzeros");
   kept(t.shape({groups, out}), dtype, "scales");
   if (gptq) kept(t.shape({in}), Dtype::kInt32, "g_idx");
-  if (linear.bias) {
-    const Tensor bias = linear.bias;
-    linear.bias = t.make(bias.shape(), dtype, "bias", Role::kWeight);
+  if (biased) {
+    linear.bias = t.make(t.shape({out}), dtype, "bias", Role::kWeight);  // a buffer there
   }
   if (gptq) kept(t.shape({per_number}), Dtype::kInt32, "shifts that unpack numbers");
   return packed;
@@ -161,8 +167,7 @@ void pack(Tape& t, models::Decoder& model, ops::Linear& linear, const Quantizati
     return;
   }
   if (!q.by_bitsandbytes()) {
-    const Dtype dtype = drop_weight(model, linear);
-    linear.packed = packed_in_groups(t, linear, dtype, q);
+    linear.packed = packed_in_groups(t, model, linear, q);
     return;
   }
   const Dtype dtype = drop_weight(model, linear);
