@@ -202,6 +202,12 @@ TEST_CASE("ranks of ZeroRedundancyOptimizer hold each state once") {
   CHECK(most < one.state);
 }
 
+TEST_CASE("a loss that builds no logits has none to copy") {
+  json scenario = small(ddp({{"static_graph", true}}));
+  scenario["training"]["use_liger_kernel"] = true;
+  CHECK(json::parse(estimate(scenario.dump())).at("problems").empty());
+}
+
 TEST_CASE("every strategy gives a report whose parts add up") {
   for (const json& parallel : {ddp(), ddp({{"gradient_as_bucket_view", true}}), fsdp2(),
                                fsdp2({{"auto_wrap_policy", "NO_WRAP"}})}) {

@@ -122,8 +122,13 @@ void DataParallel::end_forward(models::Output& output) {
   if (!delays() && (!options_.find_unused_parameters || options_.static_graph)) return;
   Recording recording(t_, kSink, {&output.loss, &output.logits});
   Tensor loss = t_.output(output.loss.shape(), output.loss.dtype(), "copy of the loss");
-  Tensor logits = t_.output(output.logits.shape(), output.logits.dtype(), "copy of the logits");
-  recording.outputs({&loss, &logits});
+  Tensor logits;  // there are none where the loss is computed with the head
+  if (output.logits) {
+    logits = t_.output(output.logits.shape(), output.logits.dtype(), "copy of the logits");
+    recording.outputs({&loss, &logits});
+  } else {
+    recording.outputs({&loss});
+  }
   output.loss = std::move(loss);
   output.logits = std::move(logits);
 }

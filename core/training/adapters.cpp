@@ -258,8 +258,8 @@ std::vector<Tensor> all_parameters(const models::Decoder& model) {
     }
     if (last) break;
     if (!model.parameters[i]) {  // the packed weights stand in the order of their linears
-      while (!(*packed)->packed) ++packed;
-      take((*packed++)->packed->tensors.front());
+      while (packed != model.linears.end() && !(*packed)->packed) ++packed;
+      if (packed != model.linears.end()) take((*packed++)->packed->tensors.front());
     }
     take(model.parameters[i]);
     if (i == 0) take_adapters(model.embedding_adapters);
