@@ -214,10 +214,10 @@ std::optional<Quantization> read_quantization(const Value& scenario, const Model
   const auto read_flag = [&](std::string_view key, bool otherwise) {
     return flag(given->find(key), path_of(key), findings).value_or(otherwise);
   };
-  const std::string method = choice(given->find("quant_method"), path_of("quant_method"),
-                                    {"bitsandbytes", "gptq", "awq", "torchao"}, findings)
-                                 .value_or("bitsandbytes");
-  if (method != "bitsandbytes") return read_stored(*given, method, model, findings);
+  const std::optional<std::string> method = choice(
+      named, path_of("quant_method"), {"bitsandbytes", "gptq", "awq", "torchao"}, findings);
+  if (stored && !method) return {};
+  if (stored) return read_stored(*given, *method, model, findings);
   Quantization q;
   const bool four = read_flag("load_in_4bit", false);
   q.load_in_8bit = read_flag("load_in_8bit", false);
