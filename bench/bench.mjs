@@ -44,7 +44,17 @@ function judged(budget, line, wasm, above) {
   });
 }
 
-const heads = ['events', 'native ms', 'wasm ms', 'ratio', 'program ms', 'set ms', 'ratio', 'tape ms', 'replay ms'];
+const heads = [
+  'events',
+  'native ms',
+  'wasm ms',
+  'ratio',
+  'program ms',
+  'set ms',
+  'ratio',
+  'tape ms',
+  'replay ms',
+];
 const width = Math.max(...entries.map((entry) => entry.name.length));
 const row = (name, cells, note) =>
   console.log(`${name.padEnd(width)} ${cells.map((cell) => cell.padStart(10)).join(' ')}  ${note}`);

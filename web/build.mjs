@@ -99,7 +99,8 @@ for (const name of ['main.mjs', 'worker.mjs']) {
   const script = link(name, local);
   writeFileSync(join(site, name), smaller(script, 'js') ?? without_comments(script));
 }
-for (const name of ['ledger.mjs', 'ledger.wasm']) cpSync(join(wasm, name), join(site, name));
+for (const name of ['ledger.mjs', 'ledger.wasm', 'full.mjs', 'full.wasm'])
+  cpSync(join(wasm, name), join(site, name));
 for (const name of [kFont, 'fonts/GUST-FONT-LICENSE.txt'])
   cpSync(join(web, name), join(site, name));
 cpSync(join(web, 'icon.svg'), join(site, 'icon.svg'));
@@ -158,7 +159,14 @@ writeFileSync(
 
 // --- The single file: a classic script with everything inside, for file:// and for mail ---
 
-const linked = link_classic('single.mjs', all);
+// It holds the full core: it cannot load anything later.
+const packed_full = gzipSync(readFileSync(join(wasm, 'full.wasm')), { level: 9 }).toString(
+  'base64',
+);
+const linked = link_classic('single.mjs', (name) => {
+  if (name === 'ledger.mjs') return readFileSync(join(wasm, 'full.mjs'), 'utf8');
+  return all(name).replace(packed, packed_full);
+});
 const script = (smaller(linked, 'js') ?? linked).replaceAll('</script', '<\\/script');
 const plain_style = small_style.replace(/@font-face\s*\{[^}]*\}/, '');
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

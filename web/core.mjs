@@ -1,4 +1,5 @@
-// The core behind the page: two functions from text to text, in WebAssembly. If it cannot start, an error says why.
+// The core behind the page: functions from text to text, in WebAssembly. If it cannot start, an error says why. There are two
+// modules: `ledger` answers scenarios, `full` explains messages and compares measurements as well.
 
 /** @typedef {import('./types.mjs').Core} Core */
 
@@ -8,38 +9,40 @@ export class CannotStart extends Error {}
 /** What the build's script makes: see wasm/bindings.cpp.
  * @typedef {(options: object) => Promise<Core>} Factory */
 
-/** Starts the core that lies beside the page. @returns {Promise<Core>} */
-export async function load_core() {
+/** @typedef {'ledger' | 'full'} ModuleName */
+
+/** Starts a core that lies beside the page. @param {ModuleName} [name] @returns {Promise<Core>} */
+export async function load_core(name = 'ledger') {
   if (typeof WebAssembly !== 'object') {
     throw new CannotStart(
       'This browser has WebAssembly switched off, and the calculator is a WebAssembly module.',
     );
   }
-  const [factory, bytes] = await Promise.all([load_factory(), load_bytes()]);
+  const [factory, bytes] = await Promise.all([load_factory(name), load_bytes(name)]);
   return start(factory, bytes);
 }
 
-/** The script that starts it. @returns {Promise<Factory>} */
-export async function load_factory() {
+/** The script that starts it. @param {ModuleName} [name] @returns {Promise<Factory>} */
+export async function load_factory(name = 'ledger') {
   try {
-    // @ts-ignore: made by the build, beside this file
-    return (await import('./ledger.mjs')).default;
+    // Made by the build, beside this file.
+    return (await import(`./${name}.mjs`)).default;
   } catch {
-    throw new CannotStart('The calculator’s script, ledger.mjs, could not be loaded.');
+    throw new CannotStart(`The calculator’s script, ${name}.mjs, could not be loaded.`);
   }
 }
 
-/** The compiled core, as it lies beside the page. */
-export async function load_bytes() {
-  const address = new URL('./ledger.wasm', import.meta.url);
+/** The compiled core, as it lies beside the page. @param {ModuleName} [name] */
+export async function load_bytes(name = 'ledger') {
+  const address = new URL(`./${name}.wasm`, import.meta.url);
   const answer = await fetch(address, { credentials: 'same-origin' }).catch(() => null);
   if (!answer)
     throw new CannotStart(
-      'The calculator, ledger.wasm, could not be loaded: the network or a policy refused it.',
+      `The calculator, ${name}.wasm, could not be loaded: the network or a policy refused it.`,
     );
   if (!answer.ok)
     throw new CannotStart(
-      `The calculator, ledger.wasm, could not be loaded: the server answered ${answer.status}.`,
+      `The calculator, ${name}.wasm, could not be loaded: the server answered ${answer.status}.`,
     );
   return new Uint8Array(await answer.arrayBuffer());
 }

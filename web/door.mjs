@@ -1,19 +1,21 @@
 // The way to the core: questions and answers as text, in a worker where there can be one, so that the page never waits.
 import { CannotStart } from './core.mjs';
 
-/** What can be asked: the functions of wasm/bindings.cpp. @typedef {keyof import('./types.mjs').Core} Question */
+/** @typedef {import('./types.mjs').Core} Core */
+/** What can be asked: the functions of wasm/bindings.cpp. @typedef {keyof Core} Question */
 
 /** The core, asked from afar. @typedef {(what: Question, ...texts: string[]) => Promise<string>} Door */
 
-/** A core in this thread. @param {import('./types.mjs').Core} core @returns {Door} */
-export const here =
-  (core) =>
-  async (what, ...texts) =>
-    answer(core, what, texts);
-
-/** @param {import('./types.mjs').Core} core @param {Question} what @param {string[]} texts @returns {string} */
-export const answer = (core, what, texts) =>
-  /** @type {(...texts: string[]) => string} */ (core[what])(...texts);
+/** A core in this thread; what it cannot answer, the full one is loaded for.
+ * @param {Core} core @param {() => Promise<Core>} [load_full] @returns {Door} */
+export function here(core, load_full = async () => core) {
+  /** @type {Promise<Core> | null} */
+  let full = null;
+  return async (what, ...texts) => {
+    const one = what in core ? core : await (full ??= load_full());
+    return /** @type {(...texts: string[]) => string} */ (one[what])(...texts);
+  };
+}
 
 /** A core in a worker of its own.
  * @param {Worker} worker @param {Promise<Uint8Array<ArrayBuffer>>} bytes the compiled core, given away @returns {Promise<Door>} */

@@ -17,7 +17,7 @@ async function open() {
     return await afar(new Worker(worker_address(), { type: 'module' }), load_bytes());
   } catch (error) {
     if (error instanceof CannotStart) throw error;
-    return here(await load_core());
+    return here(await load_core(), () => load_core('full'));
   }
 }
 

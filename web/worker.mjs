@@ -1,21 +1,23 @@
 // The core in a thread of its own: first its bytes, then one question at a time, in the order in which they come.
-import { CannotStart, load_factory, start } from './core.mjs';
-import { answer } from './door.mjs';
+import { CannotStart, load_core, load_factory, start } from './core.mjs';
+import { here } from './door.mjs';
 
 const factory = load_factory();
-/** @type {Promise<import('./types.mjs').Core> | null} */
-let core = null;
+/** @type {Promise<import('./door.mjs').Door> | null} */
+let door = null;
 
 addEventListener('message', async ({ data }) => {
   if (data.core) {
-    core = factory.then((make) => start(make, data.core));
-    core.then(() => postMessage({ ready: true }), refuse);
+    door = factory.then(async (make) =>
+      here(await start(make, data.core), () => load_core('full')),
+    );
+    door.then(() => postMessage({ ready: true }), refuse);
     return;
   }
   const { id, what, texts } = data;
   try {
-    const known = await core;
-    if (known) postMessage({ id, text: answer(known, what, texts) });
+    const ask = await door;
+    if (ask) postMessage({ id, text: await ask(what, ...texts) });
   } catch (error) {
     postMessage({ id, error: String(error) });
   }

@@ -146,7 +146,8 @@ test('a line of 100 MB is refused in a sentence, and the next line is answered',
   assert.equal(status, 0);
 });
 
-const message = 'CUDA out of memory. Tried to allocate 594.00 MiB. GPU 0 has a total capacity of 8.00 GiB';
+const message =
+  'CUDA out of memory. Tried to allocate 594.00 MiB. GPU 0 has a total capacity of 8.00 GiB';
 
 test('a message is explained as a table for people, or as one line of JSON', () => {
   const table = run(['explain', '-'], message);

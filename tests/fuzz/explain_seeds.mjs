@@ -12,7 +12,12 @@ const small = { model_type: 'llama', hidden_size: 64, num_hidden_layers: 2, voca
 const scenario = JSON.stringify({ model: small, training: { max_length: 32 } });
 const measured = JSON.stringify({
   scenario: { model: small, training: { max_length: 32 } },
-  measured: { max_memory_allocated: '1.5 MiB', max_memory_reserved: 4194304, nvidia_smi: '612MiB', total: 8e9 },
+  measured: {
+    max_memory_allocated: '1.5 MiB',
+    max_memory_reserved: 4194304,
+    nvidia_smi: '612MiB',
+    total: 8e9,
+  },
 });
 
 rmSync(folder, { recursive: true, force: true });

@@ -7,10 +7,11 @@ import { gunzipSync } from 'node:zlib';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const program = `${root}build/native/ledger`;
 
-// { estimate(text), explain(text, scenario), compare(text), catalog() }, from text to text. The build is for pages, so the bytes are handed to it.
-export async function wasm() {
-  const { default: start } = await import(`${root}build/wasm/ledger.mjs`);
-  return start({ wasmBinary: readFileSync(`${root}build/wasm/ledger.wasm`) });
+// { estimate(text), catalog() } and, of the full module, { explain(text, scenario), compare(text) }, from text to text. The
+// build is for pages, so the bytes are handed to it.
+export async function wasm(name = 'ledger') {
+  const { default: start } = await import(`${root}build/wasm/${name}.mjs`);
+  return start({ wasmBinary: readFileSync(`${root}build/wasm/${name}.wasm`) });
 }
 
 export const native = (args, input = '') =>
