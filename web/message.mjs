@@ -1,6 +1,7 @@
 // A pasted out-of-memory message: what its numbers are, what was asked for, and what to change first.
 import { h } from './dom.mjs';
 import { size, size_range } from './number.mjs';
+import { equal, merged } from './scenario.mjs';
 import { formula } from './working.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
@@ -74,6 +75,7 @@ function explanation(view, found) {
             sentence,
             ' ',
             patch &&
+              !equal(merged(view.full, patch), view.full) &&
               h(
                 'button',
                 { type: 'button', class: 'link', 'data-cure': String(i) },

@@ -48,7 +48,7 @@ test('measured figures stand beside the estimate', async ({ ledger, page }) => {
   await expect(allocated.locator('td').nth(1)).toContainText('9.00');
   await expect(allocated.locator('td').nth(2)).toContainText('+');
   await page.locator('#measured-max_memory_allocated').fill('nine');
-  await expect(page.locator('#measured .problem')).toContainText('max_memory_allocated');
+  await expect(page.locator('#measured .problem')).toContainText('no size');
 });
 
 test('the single file explains messages too', async ({ page }) => {
