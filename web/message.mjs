@@ -53,11 +53,11 @@ function explanation(view, found) {
       h(
         'p',
         { class: 'dim' },
-        `${producer.name}${producer.versions ? `, ${producer.versions}` : ''}. ${producer.units}`,
+        `${producer.name}${producer.versions ? `, ${producer.versions}` : ''}. Its units: ${producer.units}.`,
       ),
     ...found.problems.map(({ message: text }) => h('p', { class: 'problem' }, text)),
     found.numbers.length > 0 && numbers(view, found),
-    h('p', {}, h('b', {}, diagnosis.what), ' ', diagnosis.why),
+    h('p', {}, 'The cause: ', h('b', {}, diagnosis.what), '. ', diagnosis.why),
     diagnosis.arithmetic.length > 0 &&
       h('ul', { class: 'arithmetic' }, ...diagnosis.arithmetic.map((line) => h('li', {}, line))),
     ...diagnosis.notes.map(({ sentence }) => h('p', {}, sentence)),
