@@ -214,8 +214,8 @@ std::optional<Quantization> read_quantization(const Value& scenario, const Model
   const auto read_flag = [&](std::string_view key, bool otherwise) {
     return flag(given->find(key), path_of(key), findings).value_or(otherwise);
   };
-  const std::optional<std::string> method = choice(
-      named, path_of("quant_method"), {"bitsandbytes", "gptq", "awq", "torchao"}, findings);
+  const std::optional<std::string> method =
+      choice(named, path_of("quant_method"), {"bitsandbytes", "gptq", "awq", "torchao"}, findings);
   if (stored && !method) return {};
   if (stored) return read_stored(*given, *method, model, findings);
   Quantization q;

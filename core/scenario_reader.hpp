@@ -72,7 +72,7 @@ struct ModelReading {
   Value model, overrides;               // as in the normalised scenario
   // quantization_config of a pasted config.json, in the scenario's text; null where there is none.
   const Value* quantization = nullptr;
-  Value type;                           // core/data/model_types/<model_type>.json
+  Value type;  // core/data/model_types/<model_type>.json
 };
 
 ModelReading read_model(const Value& scenario, Findings& findings);

@@ -10,9 +10,17 @@
 
 namespace ledger::device {
 
-enum class Phase : std::uint8_t { kGenerate, kLogProbabilities, kForward, kBackward, kStep, kEvaluate, kSave };
-constexpr std::array<const char*, 7> kPhaseNames = {"generate", "log_probabilities", "forward",
-                                                    "backward", "step", "evaluate", "save"};
+enum class Phase : std::uint8_t {
+  kGenerate,
+  kLogProbabilities,
+  kForward,
+  kBackward,
+  kStep,
+  kEvaluate,
+  kSave
+};
+constexpr std::array<const char*, 7> kPhaseNames = {
+    "generate", "log_probabilities", "forward", "backward", "step", "evaluate", "save"};
 
 // One phase of one step. Bytes are torch.cuda.memory_allocated() and its peak; events are indices
 // into Record::events. With accumulation the peak is the largest of all micro-batches, the end the

@@ -68,7 +68,13 @@ test('an explanation says its numbers, its cause, the tensor, and what to change
   const now = view();
   const shown = message({ ...now, ui: { ...now.ui, message: { text: 'x', answer } } });
   const said = text(shown);
-  for (const piece of ['1.16 GiB', 'not recognised', 'The cause: the program itself. Nothing', '1 + 1 = 2', 'A note.'])
+  for (const piece of [
+    '1.16 GiB',
+    'not recognised',
+    'The cause: the program itself. Nothing',
+    '1 + 1 = 2',
+    'A note.',
+  ])
     assert.ok(said.includes(piece), piece);
   assert.match(said, /lm_head: logits/);
   assert.match(String(shown), /data-cure="0"/);
