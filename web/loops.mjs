@@ -20,6 +20,9 @@ const kLoops = /** @type {{[id: string]: string}} */ ({
 
 /** The method of preferences or rewards, or an empty text. @param {Scenario} full */
 const method_of = (full) => (is_object(full.rl) ? String(full.rl.method) : '');
+const kMoments = ['load', 'train', 'evaluate', 'save'];
+/** @param {Scenario} full @returns {string[]} */
+const moments_of = ({ moments }) => (Array.isArray(moments) ? moments.map(String) : ['train']);
 /** @param {Scenario} full */
 const is_sft = (full) => full.trainer === 'trl' && method_of(full) === '';
 
@@ -173,6 +176,16 @@ export function loop_controls(catalog) {
       help: 'What is computed from the logits.',
       options: losses,
       key: (full) => String(get(full, 'training.loss_type')),
+    },
+    {
+      id: 'moments',
+      group: 'trainer',
+      label: 'Moments',
+      paths: ['moments'],
+      kind: 'many',
+      help: 'What can fail beside the steps: loading, an evaluation after the second step, saving a checkpoint.',
+      items: (full) => kMoments.map((name) => ({ name, on: moments_of(full).includes(name) })),
+      key: (full) => moments_of(full).join(' '),
     },
     figure(
       'prompt',

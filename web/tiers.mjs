@@ -6,7 +6,7 @@ import { size, size_range } from './number.mjs';
 
 /** @param {View} view @returns {Element} */
 export function tiers({ report, n }) {
-  const { measured, reserved, context, verdict, load, host } = report;
+  const { measured, reserved, context, verdict, load, evaluate, save, host } = report;
   const failure = verdict?.first_failure;
   /** @param {string} key @param {string} name @param {import('./types.mjs').Range | number | null | undefined} bytes
    * @param {string} [note] */
@@ -58,6 +58,8 @@ export function tiers({ report, n }) {
             row(what, what, { low, high }, source),
           ),
           row('load', 'allocated at most while loading', load?.peak_bytes),
+          row('evaluate', 'allocated at most in the evaluation', evaluate?.peak_bytes),
+          row('save', 'allocated at most while saving', save?.peak_bytes),
           row('host weights', 'in host memory: weights', host?.weights_bytes, host?.source),
           row('host gradients', 'in host memory: gradients', host?.gradients_bytes),
           row('host state', 'in host memory: optimizer', host?.optimizer_bytes),

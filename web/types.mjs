@@ -59,6 +59,8 @@
  * @property {Verdict | null} verdict
  * @property {Sourced & {parts?: (Sourced & {what: string})[]}} context
  * @property {{peak_bytes: number} | null} [load]
+ * @property {{peak_bytes: number} | null} [evaluate]
+ * @property {{peak_bytes: number} | null} [save]
  * @property {{weights_bytes: number, gradients_bytes: number, optimizer_bytes: number, source: string} | null} [host]
  * @property {string[]} assumptions
  * @property {Problem[]} problems

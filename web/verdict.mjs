@@ -12,6 +12,8 @@ const kPhases = /** @type {{[id: string]: string}} */ ({
   forward: 'forward pass',
   backward: 'backward pass',
   step: 'optimizer step',
+  evaluate: 'evaluation',
+  save: 'saving',
 });
 
 /** What happens, without the phase where that has just been said.

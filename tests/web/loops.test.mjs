@@ -45,6 +45,7 @@ test('a trainer by preference or reward is trl’s, with its own figures and wit
   assert.equal(row('trainer').key(grpo), 'grpo');
   assert.deepEqual(shown(grpo), [
     'trainer',
+    'moments',
     'prompt',
     'completion',
     'generations',
@@ -58,11 +59,25 @@ test('a trainer by preference or reward is trl’s, with its own figures and wit
 });
 
 test('packing and losses are SFTTrainer’s', () => {
-  assert.deepEqual(shown({ ...base, trainer: 'transformers' }), ['trainer', 'outputs']);
+  assert.deepEqual(shown({ ...base, trainer: 'transformers' }), ['trainer', 'moments', 'outputs']);
   const sft = { ...base, trainer: 'trl' };
-  assert.deepEqual(shown(sft), ['trainer', 'packing', 'loss', 'outputs']);
+  assert.deepEqual(shown(sft), ['trainer', 'packing', 'loss', 'moments', 'outputs']);
   const free = choose(sft, 'packing', 'free');
   assert.equal(row('packing').key(free), 'free');
   assert.equal(row('packing').key(choose(free, 'packing', 'bfd')), 'bfd');
   assert.equal(row('packing').key(choose(free, 'packing', 'padded')), 'padded');
+});
+
+test('moments are ticked beside the training itself', () => {
+  const items = (moments) => row('moments').items({ ...base, moments });
+  assert.deepEqual(
+    items(['train', 'save'])
+      .filter(({ on }) => on)
+      .map(({ name }) => name),
+    ['train', 'save'],
+  );
+  assert.deepEqual(
+    items(undefined).filter(({ on }) => on),
+    [{ name: 'train', on: true }],
+  );
 });
