@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 const folder = process.argv[2] ?? 'build/site';
 const kBudgets = { wasm: 120_000, page: 200_000 };
 // What is not yet within its budget may not grow beyond this either; docs/performance.md says what it is made of.
-const kCeilings = { wasm: 240_000, page: 320_000 };
+const kCeilings = { wasm: 241_000, page: 324_000 };
 // Not loaded by the page: the same page again as one file, what other people's pages load instead, and the module that
 // explains messages, which comes once it is asked for.
 const apart = /^(memory-ledger|embed|frame|parent|full)/;
