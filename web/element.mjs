@@ -5,7 +5,7 @@ import { read_address } from './address.mjs';
 import { run } from './app.mjs';
 import { CannotStart } from './core.mjs';
 import { h } from './dom.mjs';
-import { apply } from './scenario.mjs';
+import { merged } from './scenario.mjs';
 // @ts-ignore: made by the build
 import { style } from './element.style.mjs';
 
@@ -57,13 +57,10 @@ export function scenario_of(element, { defaults }) {
   const read = read_address(`#${entries.join('&')}`, defaults);
   if (whole === null) return read;
   try {
-    const given = JSON.parse(whole);
-    const patch = Object.fromEntries(
-      Object.entries(entries.length > 0 ? read.scenario : {}).filter(
-        ([key]) => key !== 'model' || element.hasAttribute('model'),
-      ),
-    );
-    return { scenario: apply(given, patch), problems: read.problems };
+    const own = entries.length > 0 ? { ...read.scenario } : {};
+    // The address has a model of its own where none is said.
+    if (!element.hasAttribute('model')) delete own.model;
+    return { scenario: merged(JSON.parse(whole), own), problems: read.problems };
   } catch (error) {
     const message = `The attribute scenario is not JSON: ${error instanceof Error ? error.message : error}.`;
     return { ...read, problems: [...read.problems, { path: '', message }] };

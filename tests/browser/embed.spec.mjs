@@ -25,12 +25,16 @@ test('two elements under a strict policy share one core and follow their attribu
     page,
     host(
       `<form><memory-ledger id="a" ${small}></memory-ledger></form>
-       <memory-ledger id="b" view="ledger logits timeline" scenario='{"model": "Qwen/Qwen3-8B"}' peft.r="16"></memory-ledger>`,
+       <memory-ledger id="b" view="scenario ledger logits timeline" per_device_train_batch_size="2" peft.r="16"
+         scenario='{"model": "Qwen/Qwen3-8B", "training": {"max_length": 512}}'></memory-ledger>`,
     ),
   );
   const sentence = page.locator('#a #verdict-sentence');
   await expect(sentence).toContainText('It fits');
   await expect(page.locator('#b #ledger .sum')).toHaveCount(1);
+  // Attributes are added to the scenario, key by key.
+  await expect(page.locator('#b .word[data-word=batch]')).toHaveText('2');
+  await expect(page.locator('#b .word[data-word=length]')).toHaveText('512');
   await expect(page.locator('#b .logits')).toContainText('GiB');
   expect(asked.filter((path) => path === '/ledger.wasm')).toHaveLength(1);
 
