@@ -2,10 +2,14 @@
 import { h } from './dom.mjs';
 import { size, size_range } from './number.mjs';
 import { equal, merged } from './scenario.mjs';
+import { table } from './table.mjs';
 import { formula } from './working.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./types.mjs').Explanation} Explanation */
+
+/** A table under its own name. @param {string} caption @param {string[]} heads @param {Element[]} rows */
+const captioned = (caption, heads, rows) => table(caption, heads, rows, caption);
 
 // More candidates than these nobody reads.
 const kMost = 6;
@@ -90,7 +94,7 @@ function explanation(view, found) {
 
 /** @param {View} view @param {Explanation} found */
 const numbers = ({ n }, { numbers: list }) =>
-  table(
+  captioned(
     'The numbers of the message',
     ['as printed', 'what it is', 'truly'],
     list.map(({ printed, what, recognised, bytes, unit }, i) =>
@@ -108,7 +112,7 @@ const numbers = ({ n }, { numbers: list }) =>
 function candidates(view, { candidates: list, scenarios }) {
   const { n } = view;
   const several = scenarios.length > 1;
-  return table(
+  return captioned(
     'Tensors of that size, the likeliest first',
     ['tensor', 'working', 'size', 'when'],
     list
@@ -130,20 +134,6 @@ function candidates(view, { candidates: list, scenarios }) {
       ),
   );
 }
-
-/** @param {string} caption @param {string[]} heads @param {Element[]} rows */
-const table = (caption, heads, rows) =>
-  h(
-    'div',
-    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-    h(
-      'table',
-      { class: 'phases' },
-      h('caption', {}, caption),
-      h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
-      h('tbody', {}, ...rows),
-    ),
-  );
 
 // --- Measured figures beside the estimate ---
 
@@ -191,7 +181,7 @@ export function measured(view) {
       { 'data-key': 'answer', role: 'status' },
       answer?.problems.map(({ message: text }) => h('p', { class: 'problem' }, text)),
       answer?.tiers &&
-        table(
+        captioned(
           'Estimated and measured',
           ['', 'estimated', 'measured', 'difference', 'what explains it'],
           answer.tiers.map(({ id, what, estimate, measured: own, difference, explains }) =>

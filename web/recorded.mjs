@@ -3,6 +3,7 @@ import { h, svg } from './dom.mjs';
 import { size } from './number.mjs';
 import { kHigh, kWide, area, staircase } from './scale.mjs';
 import { differences } from './snapshot.mjs';
+import { table } from './table.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./snapshot.mjs').History} History */
@@ -74,44 +75,26 @@ function history_view(view, history) {
         svg('line', { class: 'limit', x1: 0, x2: kWide, y1: estimated, y2: estimated }),
       ),
     ),
+    h('p', { class: 'dim' }, 'Recorded memory over its events; the line is the estimate.'),
     found.length === 0
       ? h('p', {}, 'At their peaks both hold tensors of the same sizes.')
-      : h(
-          'div',
-          { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Sizes that differ' },
-          h(
-            'table',
-            { class: 'phases' },
-            h('caption', {}, 'Sizes of which the two hold different numbers at their peaks'),
-            h(
-              'thead',
-              {},
+      : table(
+          'Sizes that differ',
+          ['size', 'recorded', 'estimated', 'recorded by', 'estimated as'],
+          found
+            .slice(0, kMost)
+            .map(({ bytes, recorded, estimated, lines, names }) =>
               h(
                 'tr',
-                {},
-                ...['size', 'recorded', 'estimated', 'recorded by', 'estimated as'].map((head) =>
-                  h('th', { scope: 'col' }, head),
-                ),
+                { 'data-key': `${bytes}` },
+                h('th', { scope: 'row' }, size(n, bytes)),
+                h('td', {}, n.count(recorded)),
+                h('td', {}, n.count(estimated)),
+                h('td', { class: 'words' }, lines.join('; ') || '—'),
+                h('td', { class: 'words' }, names.join('; ') || '—'),
               ),
             ),
-            h(
-              'tbody',
-              {},
-              ...found
-                .slice(0, kMost)
-                .map(({ bytes, recorded, estimated, lines, names }) =>
-                  h(
-                    'tr',
-                    { 'data-key': `${bytes}` },
-                    h('th', { scope: 'row' }, size(n, bytes)),
-                    h('td', {}, n.count(recorded)),
-                    h('td', {}, n.count(estimated)),
-                    h('td', { class: 'words' }, lines.join('; ') || '—'),
-                    h('td', { class: 'words' }, names.join('; ') || '—'),
-                  ),
-                ),
-            ),
-          ),
+          'Sizes of which the two hold different numbers at their peaks',
         ),
   );
 }

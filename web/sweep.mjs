@@ -3,6 +3,7 @@ import { h, svg } from './dom.mjs';
 import { size } from './number.mjs';
 import { is_object } from './scenario.mjs';
 import { largest, largest_model, limit_of, smallest_card, value_of } from './solve.mjs';
+import { table } from './table.mjs';
 import { phase_name } from './verdict.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
@@ -167,7 +168,7 @@ function curve(view, letter) {
         'details',
         { class: 'figures', 'data-key': 'figures' },
         h('summary', {}, 'The same figures as a table'),
-        table(view, letter, known),
+        figures(view, letter, known),
         h(
           'p',
           {},
@@ -250,34 +251,25 @@ function bars(view, letter, drawn) {
 }
 
 /** @param {View} view @param {Letter} letter @param {Point[]} known */
-function table({ n, report }, letter, known) {
+function figures({ n, report }, letter, known) {
   const judged = report.verdict !== null;
   const heads = [letter.name, 'peak', 'reserved', 'at its worst in', ...(judged ? ['fits'] : [])];
-  return h(
-    'div',
-    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `The peak by ${letter.name}` },
-    h(
-      'table',
-      { class: 'phases' },
-      h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
+  return table(
+    `The peak by ${letter.name}`,
+    heads,
+    known.map(({ value, now, cost }, i) =>
       h(
-        'tbody',
-        {},
-        ...known.map(({ value, now, cost }, i) =>
-          h(
-            'tr',
-            { 'data-key': `${value}`, 'aria-current': now ? 'true' : null },
-            h('th', { scope: 'row' }, pick(n.count(value), letter.path, value)),
-            h('td', {}, size(n, cost.peak)),
-            h('td', {}, size(n, cost.reserved)),
-            h(
-              'td',
-              { class: i > 0 && known[i - 1].cost.when !== cost.when ? 'moved' : null },
-              moment(cost.when),
-            ),
-            judged && h('td', {}, cost.fits ?? ''),
-          ),
+        'tr',
+        { 'data-key': `${value}`, 'aria-current': now ? 'true' : null },
+        h('th', { scope: 'row' }, pick(n.count(value), letter.path, value)),
+        h('td', {}, size(n, cost.peak)),
+        h('td', {}, size(n, cost.reserved)),
+        h(
+          'td',
+          { class: i > 0 && known[i - 1].cost.when !== cost.when ? 'moved' : null },
+          moment(cost.when),
         ),
+        judged && h('td', {}, cost.fits ?? ''),
       ),
     ),
   );

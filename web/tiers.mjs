@@ -1,6 +1,7 @@
 // What each tool would show of this run, what lies beside the tensors, and where each range comes from.
 import { h } from './dom.mjs';
 import { size, size_range } from './number.mjs';
+import { table } from './table.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 
@@ -28,43 +29,37 @@ export function tiers({ report, n }) {
       h('pre', { class: 'printed', tabindex: 0 }, failure.message),
     ],
     verdict && h('p', {}, verdict.why),
-    h(
-      'div',
-      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'What each tool would show' },
-      h(
-        'table',
-        { class: 'phases' },
-        h(
-          'tbody',
-          {},
-          row('allocated', 'torch.cuda.max_memory_allocated()', measured?.max_memory_allocated),
-          row(
-            'reserved',
-            'torch.cuda.max_memory_reserved()',
-            measured?.max_memory_reserved,
-            reserved?.on_card.source,
-          ),
-          row('smi', 'nvidia-smi', measured?.nvidia_smi, context.source),
-          row('free', 'free', measured?.free),
-          row(
-            'varied',
-            'reserved, where lengths vary',
-            reserved?.varied_lengths,
-            reserved?.varied_lengths.source,
-          ),
-          row('stranded', 'free, in segments that are in use', reserved?.stranded_bytes),
-          row('largest', 'the largest free block', reserved?.largest_free_bytes),
-          ...(context.parts ?? []).map(({ what, low, high, source }) =>
-            row(what, what, { low, high }, source),
-          ),
-          row('load', 'allocated at most while loading', load?.peak_bytes),
-          row('evaluate', 'allocated at most in the evaluation', evaluate?.peak_bytes),
-          row('save', 'allocated at most while saving', save?.peak_bytes),
-          row('host weights', 'in host memory: weights', host?.weights_bytes, host?.source),
-          row('host gradients', 'in host memory: gradients', host?.gradients_bytes),
-          row('host state', 'in host memory: optimizer', host?.optimizer_bytes),
+    table(
+      'What each tool would show',
+      [],
+      [
+        row('allocated', 'torch.cuda.max_memory_allocated()', measured?.max_memory_allocated),
+        row(
+          'reserved',
+          'torch.cuda.max_memory_reserved()',
+          measured?.max_memory_reserved,
+          reserved?.on_card.source,
         ),
-      ),
+        row('smi', 'nvidia-smi', measured?.nvidia_smi, context.source),
+        row('free', 'free', measured?.free),
+        row(
+          'varied',
+          'reserved, where lengths vary',
+          reserved?.varied_lengths,
+          reserved?.varied_lengths.source,
+        ),
+        row('stranded', 'free, in segments that are in use', reserved?.stranded_bytes),
+        row('largest', 'the largest free block', reserved?.largest_free_bytes),
+        ...(context.parts ?? []).map(({ what, low, high, source }) =>
+          row(what, what, { low, high }, source),
+        ),
+        row('load', 'allocated at most while loading', load?.peak_bytes),
+        row('evaluate', 'allocated at most in the evaluation', evaluate?.peak_bytes),
+        row('save', 'allocated at most while saving', save?.peak_bytes),
+        row('host weights', 'in host memory: weights', host?.weights_bytes, host?.source),
+        row('host gradients', 'in host memory: gradients', host?.gradients_bytes),
+        row('host state', 'in host memory: optimizer', host?.optimizer_bytes),
+      ],
     ),
   );
 }

@@ -1,10 +1,9 @@
 // Loops and what only some of them can be told: what choosing them writes into the scenario.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { catalog as small, n } from './support.mjs';
-import { patch_of } from '../../web/choose.mjs';
+import { catalog as small, chooser, n } from './support.mjs';
 import { controls } from '../../web/controls.mjs';
-import { apply, complete } from '../../web/scenario.mjs';
+import { complete } from '../../web/scenario.mjs';
 
 const catalog = {
   ...small,
@@ -21,14 +20,7 @@ const catalog = {
 };
 const rows = controls(catalog, n);
 const row = (id) => rows.find((one) => one.id === id);
-const choose = (scenario, id, key) =>
-  apply(
-    scenario,
-    patch_of(
-      row(id).options.find((one) => one.key === key),
-      scenario,
-    ),
-  );
+const choose = chooser(rows);
 const shown = (scenario) =>
   rows
     .filter((one) => one.group === 'trainer' && one.when?.(scenario) !== false)

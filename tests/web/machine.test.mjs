@@ -1,14 +1,11 @@
 // The machine's controls, and what each tool would show.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GiB, catalog as small, n, report, view } from './support.mjs';
-import { patch_of } from '../../web/choose.mjs';
+import { GiB, catalog as small, chooser, n, report, text, view } from './support.mjs';
 import { controls } from '../../web/controls.mjs';
 import { say } from '../../web/say.mjs';
-import { apply } from '../../web/scenario.mjs';
 import { tiers } from '../../web/tiers.mjs';
 
-const text = (node) => String(node).replace(/<[^>]*>/g, '');
 const catalog = {
   ...small,
   parallel_strategies: [
@@ -18,14 +15,7 @@ const catalog = {
 };
 const rows = controls(catalog, n);
 const row = (id) => rows.find((one) => one.id === id);
-const choose = (scenario, id, key) =>
-  apply(
-    scenario,
-    patch_of(
-      row(id).options.find((one) => one.key === key),
-      scenario,
-    ),
-  );
+const choose = chooser(rows);
 
 test('cards that train together have ranks, and what divides depends on how', () => {
   const fsdp = choose({ model: 'a/Small-1B' }, 'parallel', 'fsdp2');

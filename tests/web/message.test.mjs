@@ -1,11 +1,10 @@
 // An explanation and a comparison as the core gives them, shown; the shapes are those of docs/contract.md.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GiB, view } from './support.mjs';
+import { GiB, text, view } from './support.mjs';
 import { measured, message } from '../../web/message.mjs';
 import { merged } from '../../web/scenario.mjs';
 
-const text = (node) => String(node).replace(/<[^>]*>/g, '');
 const answer = {
   known: true,
   severity: 'error',

@@ -1,8 +1,9 @@
 // A small report and catalogue of their own, so that these tests need no build. Figures are chosen to be checked by eye.
 import { paper } from '../../web/build/paper.mjs';
+import { patch_of } from '../../web/choose.mjs';
 import { controls } from '../../web/controls.mjs';
 import { numbers } from '../../web/number.mjs';
-import { complete } from '../../web/scenario.mjs';
+import { apply, complete } from '../../web/scenario.mjs';
 import { fresh_ui } from '../../web/view.mjs';
 
 globalThis.document ??= paper;
@@ -236,3 +237,16 @@ export const view = (changes = {}) => ({
   ui: fresh_ui(),
   ...changes,
 });
+
+/** What a node says. */
+export const text = (node) => String(node).replace(/<[^>]*>/g, '');
+
+/** Chooses an option of one of these controls in a scenario. */
+export const chooser = (rows) => (scenario, id, key) =>
+  apply(
+    scenario,
+    patch_of(
+      rows.find((one) => one.id === id).options.find((one) => one.key === key),
+      scenario,
+    ),
+  );

@@ -1,7 +1,7 @@
 // Views as text: what they say about a report, and that nothing in a report can become markup.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GiB, catalog, n, report, view } from './support.mjs';
+import { GiB, catalog, n, report, text, view } from './support.mjs';
 import { csv, markdown, timeline_csv } from '../../web/copy.mjs';
 import { control_of, step } from '../../web/choose.mjs';
 import { changes, ladder } from '../../web/changes.mjs';
@@ -14,7 +14,6 @@ import { say } from '../../web/say.mjs';
 import { segments, verdict, verdict_sentence } from '../../web/verdict.mjs';
 import { formula } from '../../web/working.mjs';
 
-const text = (node) => String(node).replace(/<[^>]*>/g, '');
 const verdict_of = (fits, low, high) =>
   verdict_sentence(
     {
