@@ -127,6 +127,7 @@ export function loop_controls(catalog) {
       kind: 'choice',
       stays: true,
       also: [
+        'moments',
         'packing',
         'loss',
         'prompt',
