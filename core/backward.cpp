@@ -1,5 +1,6 @@
 // The backward pass: which node runs when, and what becomes of gradients on their way.
 #include <algorithm>
+#include <span>
 
 #include "core/reduction.hpp"
 #include "core/tape.hpp"
@@ -16,8 +17,8 @@ constexpr Rule kGradientSum{"sum of two gradients", "torch/csrc/autograd/input_b
 struct Engine {
   struct Pending {
     Node* node;
+    std::uint32_t first_grad;   // index into `grads` of its first output's gradient
     std::uint32_t missing = 0;  // consumers that have not run yet
-    std::array<Tensor, kMaxOutputs> grads{};
     std::uint32_t task_before = 0, index_before = 0;  // of the surrounding call, to put back
   };
   // Nodes that are ready; the one created last runs first, parameters at once.
@@ -31,17 +32,26 @@ struct Engine {
   Tape& tape;
   std::uint32_t task;
   std::vector<Pending> pending{};
+  std::vector<Tensor> grads{};  // of every pending node's outputs, one node after the other
   std::vector<Ready> ready{};
   std::uint32_t order = 0;
+  // Of the node that runs. Empty between two nodes: one calls no other of the same engine.
+  std::array<Tensor, kMaxSaved> saved{};
+  std::array<Tensor, kMaxEdges> results{};
 
   std::uint32_t find(Node* node) {
     if (node->task == task) return node->task_index;
-    Pending made{node, 0, {}, node->task, node->task_index};
+    pending.push_back(
+        {node, static_cast<std::uint32_t>(grads.size()), 0, node->task, node->task_index});
+    grads.resize(grads.size() + node->outputs);
     node->task = task;
-    node->task_index = static_cast<std::uint32_t>(pending.size());
+    node->task_index = static_cast<std::uint32_t>(pending.size() - 1);
     ++node->refs;
-    pending.push_back(std::move(made));
     return node->task_index;
+  }
+
+  Tensor& gradient(const Node& node, std::uint8_t slot) {
+    return grads[pending[node.task_index].first_grad + slot];
   }
 
   void count_consumers(const std::vector<Root>& roots) {
@@ -65,9 +75,8 @@ struct Engine {
   void run(std::vector<Root> roots) {
     count_consumers(roots);
     for (Root& root : roots) {
-      Pending& first = pending[root.node->task_index];
-      add(first.grads[root.slot], std::move(root.seed));
-      if (first.missing == 0) push(root.node->task_index);
+      add(gradient(*root.node, root.slot), std::move(root.seed));
+      if (pending[root.node->task_index].missing == 0) push(root.node->task_index);
     }
     while (!ready.empty()) {
       std::pop_heap(ready.begin(), ready.end());
@@ -84,12 +93,14 @@ struct Engine {
 
   void run_node(std::uint32_t at) {
     Node& node = *pending[at].node;
-    std::array<Tensor, kMaxOutputs> grads = std::move(pending[at].grads);
     const Within here(tape, node.place, node.layer);
-    if (node.parameter) return accumulate_parameter(node, std::move(grads[0]));
-    if (!node.rule->backward) return;  // a leaf outside the model: nothing keeps its gradient
+    if (node.parameter) return accumulate_parameter(node, std::move(gradient(node, 0)));
+    if (!node.rule->backward) {  // a leaf outside the model: nothing keeps its gradient
+      for (std::uint8_t i = 0; i < node.outputs; ++i) gradient(node, i).reset();
+      return;
+    }
 
-    std::array<Tensor, kMaxEdges> results = call(node, grads);
+    call(node);
     tape.clear_saved(node);
     // addmm hands on the gradients of bias, weight and input in this order, mm of input and weight.
     const bool reversed = node.rule->hands_on_backwards && node.flag;
@@ -98,7 +109,7 @@ struct Engine {
       const Edge& edge = node.edges[i];
       if (!edge.node) continue;
       const std::uint32_t next = edge.node->task_index;
-      if (results[i]) add(pending[next].grads[edge.slot], std::move(results[i]));
+      if (results[i]) add(gradient(*edge.node, edge.slot), std::move(results[i]));
       if (--pending[next].missing > 0) continue;
       if (edge.node->parameter) {
         run_node(next);  // parameters take their gradient at once
@@ -108,26 +119,26 @@ struct Engine {
     }
   }
 
-  std::array<Tensor, kMaxEdges> call(Node& node, std::array<Tensor, kMaxOutputs>& grads) {
-    std::array<Tensor, kMaxSaved> saved;
+  void call(Node& node) {
+    const std::span<Tensor> of_outputs(&gradient(node, 0), node.outputs);
     for (std::size_t i = 0; i < node.saved_count; ++i) saved[i] = tape.unpack(node.saved[i]);
     const Rule* rule_before = tape.rule_;
     const bool in_rule_before = tape.in_backward_rule_;
     tape.rule_ = node.rule;
     tape.in_backward_rule_ = true;
-    BackwardCall call{tape, node, grads, saved, {}};
+    BackwardCall call{tape, node, of_outputs, saved, results};
     // A node without gradients only passes the word on.
     const auto there = [](const Tensor& t) { return static_cast<bool>(t); };
-    if (std::any_of(grads.begin(), grads.end(), there)) node.rule->backward(call);
+    if (std::any_of(of_outputs.begin(), of_outputs.end(), there)) node.rule->backward(call);
     // Recomputed values are handed out once; saved ones stay with the node until gradients fit.
     for (std::size_t i = 0; i < node.saved_count; ++i) {
       if (node.saved[i].frame) saved[i].reset();
     }
-    for (std::size_t i = 0; i < node.edge_count; ++i) fit(node.edges[i], call.results[i]);
+    for (std::size_t i = 0; i < node.edge_count; ++i) fit(node.edges[i], results[i]);
     tape.rule_ = rule_before;
     tape.in_backward_rule_ = in_rule_before;
-    for (Tensor& t : grads) t.reset();
-    return std::move(call.results);
+    for (Tensor& t : of_outputs) t.reset();
+    for (std::size_t i = 0; i < node.saved_count; ++i) saved[i].reset();
   }
 
   // A gradient must have its input's shape and type: broadcast dimensions are summed, types cast.

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -172,7 +173,6 @@ class [[clang::trivial_abi]] Tensor {
 
 constexpr int kMaxEdges = 4;
 constexpr int kMaxSaved = 8;
-constexpr int kMaxOutputs = 8;
 
 // Where one input's gradient goes. Null node: this input needs none.
 struct Edge {
@@ -214,9 +214,9 @@ struct Node {
 struct BackwardCall {
   Tape& tape;
   const Node& node;
-  std::array<Tensor, kMaxOutputs>& grads;  // by output
+  std::span<Tensor> grads;                 // by output
   std::array<Tensor, kMaxSaved>& saved;    // as saved
-  std::array<Tensor, kMaxEdges> results;   // by input
+  std::array<Tensor, kMaxEdges>& results;  // by input
   bool needs(int input) const { return node.edges[static_cast<std::size_t>(input)].node; }
 };
 
@@ -263,7 +263,7 @@ class Recording {
   // graph, not when the node has run.
   [[gnu::always_inline]] void keep(const Tensor& t);
   [[gnu::always_inline]] void outputs(const Operands& out);
-  void outputs_of(const std::vector<Tensor>& out);  // at most kMaxOutputs
+  void outputs_of(const std::vector<Tensor>& out);
 
  private:
   Tape& tape_;
