@@ -97,7 +97,13 @@ function smaller(text, kind) {
 }
 const write_script = (name, text) =>
   writeFileSync(join(site, name), smaller(text, 'js') ?? without_comments(text));
-for (const [name, text] of Object.entries(link_pieces('main.mjs', local))) write_script(name, text);
+const small_css = (path) => smaller(read(path), 'css') ?? read(path);
+const with_styles = (name) =>
+  name === 'workshop.style.mjs'
+    ? `export const style = ${JSON.stringify(small_css('style/workshop.css'))};\n`
+    : local(name);
+for (const [name, text] of Object.entries(link_pieces('main.mjs', with_styles)))
+  write_script(name, text);
 write_script('worker.mjs', link('worker.mjs', local));
 for (const name of ['ledger.mjs', 'ledger.wasm', 'full.mjs', 'full.wasm'])
   cpSync(join(wasm, name), join(site, name));
@@ -140,7 +146,7 @@ const style_module = `export const style = ${JSON.stringify(style_of_element())}
 const packed = gzipSync(wasm_bytes, { level: 9 }).toString('base64');
 const embedded = `export const wasm = '${packed}';\nexport const font = '${readFileSync(join(web, kFont)).toString('base64')}';\n`;
 const made = { 'element.style.mjs': style_module, 'embedded.mjs': embedded };
-const all = (name) => made[name] ?? local(name);
+const all = (name) => made[name] ?? with_styles(name);
 write_script('memory-ledger.js', link('embed.mjs', all));
 write_script(
   'memory-ledger.single.js',
