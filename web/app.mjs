@@ -1,6 +1,6 @@
 // The page's state and its one loop: a change gives a scenario, the scenario a report, the report a page.
 import { listen } from './acts.mjs';
-import { write_address } from './address.mjs';
+import { read_address, write_address } from './address.mjs';
 import { controls } from './controls.mjs';
 import { cost_book } from './costs.mjs';
 import { show } from './morph.mjs';
@@ -27,6 +27,8 @@ const kBuiltFor = /^en(-(US|GB|CA|AU|NZ|IE))?$/;
  * @property {(catalog: import('./types.mjs').Catalog) => {scenario: Scenario, problems: Problem[]}} read
  * @property {(scenario: Scenario, usual: Scenario) => void} keep
  * @property {(report: Report | null, problems: Problem[]) => void} [told] after every answer
+ * @property {{read: (name: string) => string | null, write: (name: string, text: string | null) => void}} [kept] keeps text
+ * on this machine, where it can
  * @property {boolean} [built] the first visit's views are already there */
 
 /** Brings the page, or an element, to life.
@@ -181,6 +183,8 @@ export async function run(door, locale, home) {
     },
     /** Asks the core. */
     ask: door,
+    /** The scenario of an address. @param {string} hash */
+    read: (hash) => read_address(hash, catalog.defaults).scenario,
     /** Takes another scenario. @param {Scenario} next */
     take(next) {
       scenario = pare(usual(next), next, within);

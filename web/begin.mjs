@@ -7,8 +7,10 @@ import { CannotStart } from './core.mjs';
 export async function begin(door) {
   const status = document.getElementById('status');
   try {
-    await run(await door, navigator.language, page());
+    const home = page();
+    const app = await run(await door, navigator.language, home);
     document.documentElement.classList.add('alive');
+    later(app, home);
   } catch (error) {
     const why =
       error instanceof CannotStart
@@ -21,14 +23,59 @@ export async function begin(door) {
   }
 }
 
+const in_workshop = () => /^#workshop(=|&|$)/.test(location.hash);
+
+/** Opens the workshop once the address names it. @param {import('./app.mjs').App} app @param {import('./app.mjs').Home} home */
+function later(app, home) {
+  let asked = false;
+  const look = async () => {
+    if (asked || !in_workshop() || !home.kept) return;
+    asked = true;
+    try {
+      const { workshop } = await import('./workshop.mjs');
+      workshop(app, home.kept);
+    } catch (error) {
+      asked = false;
+      const status = document.getElementById('status');
+      if (status) status.textContent = `The workshop could not be loaded: ${error}.`;
+    }
+  };
+  addEventListener('hashchange', look);
+  void look();
+}
+
+/** The address while the workshop is not in it. */
+let last = '';
+function scenario_hash() {
+  if (!in_workshop()) last = location.hash;
+  return last;
+}
+
 /** @returns {import('./app.mjs').Home} */
 const page = () => ({
   root: document,
   body: document.body,
-  built: location.hash.length < 2,
-  read: ({ defaults }) => read_address(location.hash, defaults),
+  built: scenario_hash().length < 2,
+  read: ({ defaults }) => read_address(scenario_hash(), defaults),
   keep: (scenario, usual) => keep_address(write_address(scenario, usual)),
+  kept: {
+    // Some browsers refuse to keep anything for a page, or for a file.
+    read: (name) => attempt(() => localStorage.getItem(name)),
+    write: (name, text) =>
+      void attempt(() =>
+        text === null ? localStorage.removeItem(name) : localStorage.setItem(name, text),
+      ),
+  },
 });
+
+/** @template T @param {() => T} act @returns {T | null} */
+function attempt(act) {
+  try {
+    return act();
+  } catch {
+    return null;
+  }
+}
 
 // Longer ones are cut or refused by browsers and by what people paste addresses into.
 const kLongestAddress = 30_000;
