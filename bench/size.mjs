@@ -8,9 +8,10 @@ const folder = process.argv[2] ?? 'build/site';
 const kBudgets = { wasm: 120_000, page: 200_000 };
 // What is not yet within its budget may not grow beyond this either; docs/performance.md says what it is made of.
 const kCeilings = { wasm: 241_000, page: 324_000 };
-// Not loaded by the page: the same page again as one file, what other people's pages load instead, and the module that
-// explains messages, which comes once it is asked for.
+// Not loaded by the page: the same page again as one file, what other people's pages load instead, and what comes once it is
+// asked for: the module that explains messages, and pieces of the page's script (web/build/link.mjs).
 const apart = /^(memory-ledger|embed|frame|parent|full)/;
+const is_piece = (name, bytes) => name.endsWith('.mjs') && bytes.includes('export const fill');
 const packed = /\.(woff2|png|ico)$/; // served as they are
 
 if (!existsSync(folder)) {
@@ -24,7 +25,12 @@ const files = readdirSync(folder, { recursive: true })
   .map((name) => {
     const bytes = readFileSync(join(folder, name));
     const gzip = packed.test(name) ? bytes.length : gzipSync(bytes, { level: 9 }).length;
-    return { name: relative('.', name), raw: bytes.length, gzip, apart: apart.test(name) };
+    return {
+      name: relative('.', name),
+      raw: bytes.length,
+      gzip,
+      apart: apart.test(name) || is_piece(name, bytes),
+    };
   });
 
 const line = (name, raw, gzip, note = '') =>

@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { link, link_classic, without_comments } from './build/link.mjs';
+import { link, link_classic, link_pieces, without_comments } from './build/link.mjs';
 import { paper } from './build/paper.mjs';
 
 const web = fileURLToPath(new URL('.', import.meta.url));
@@ -95,10 +95,10 @@ function smaller(text, kind) {
     return null;
   }
 }
-for (const name of ['main.mjs', 'worker.mjs']) {
-  const script = link(name, local);
-  writeFileSync(join(site, name), smaller(script, 'js') ?? without_comments(script));
-}
+const write_script = (name, text) =>
+  writeFileSync(join(site, name), smaller(text, 'js') ?? without_comments(text));
+for (const [name, text] of Object.entries(link_pieces('main.mjs', local))) write_script(name, text);
+write_script('worker.mjs', link('worker.mjs', local));
 for (const name of ['ledger.mjs', 'ledger.wasm', 'full.mjs', 'full.wasm'])
   cpSync(join(wasm, name), join(site, name));
 for (const name of [kFont, 'fonts/GUST-FONT-LICENSE.txt'])
@@ -141,8 +141,6 @@ const packed = gzipSync(wasm_bytes, { level: 9 }).toString('base64');
 const embedded = `export const wasm = '${packed}';\nexport const font = '${readFileSync(join(web, kFont)).toString('base64')}';\n`;
 const made = { 'element.style.mjs': style_module, 'embedded.mjs': embedded };
 const all = (name) => made[name] ?? local(name);
-const write_script = (name, text) =>
-  writeFileSync(join(site, name), smaller(text, 'js') ?? without_comments(text));
 write_script('memory-ledger.js', link('embed.mjs', all));
 write_script(
   'memory-ledger.single.js',

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { in_order, link, link_classic, without_comments } from '../../web/build/link.mjs';
+import {
+  in_order,
+  link,
+  link_classic,
+  link_pieces,
+  without_comments,
+} from '../../web/build/link.mjs';
 import { paper } from '../../web/build/paper.mjs';
 
 test('text and attributes are escaped', () => {
@@ -24,6 +30,35 @@ test('linked modules run as one script', () => {
   assert.equal(globalThis.linked, 4);
 });
 
+// `main` asks for `far` once it is wanted; both need `near`.
+const apart = {
+  'main.mjs':
+    "import { near } from './near.mjs';\nglobalThis.asked = async () => await import('./far.mjs');\nglobalThis.nearby = near;\n",
+  'near.mjs': 'export const near = {};\n',
+  'far.mjs':
+    "import { near } from './near.mjs';\nimport { own } from './own.mjs';\nexport const far = [near, own];\n",
+  'own.mjs': 'export const own = 1;\n',
+};
+
+test('a module that is asked for later is inside a single script', async () => {
+  new Function(link('main.mjs', (name) => apart[name]))();
+  const { far } = await globalThis.asked();
+  assert.equal(far[0], globalThis.nearby);
+});
+
+test('in pieces it is a file of its own that shares the modules of the first', async () => {
+  const pieces = link_pieces('main.mjs', (name) => apart[name]);
+  assert.deepEqual(Object.keys(pieces), ['main.mjs', 'far.mjs']);
+  assert.doesNotMatch(pieces['main.mjs'], /own\.mjs/);
+  assert.doesNotMatch(pieces['far.mjs'], /modules\['near\.mjs'\] =/);
+  const data = (text) => `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`;
+  await import(data(pieces['main.mjs'].replace('./far.mjs', data(pieces['far.mjs']))));
+  const { far } = await globalThis.asked();
+  assert.equal(far[0], globalThis.nearby);
+  assert.equal(far[1], 1);
+  assert.equal((await globalThis.asked()).far, far);
+});
+
 test('a classic script has no module of its own to ask for its address', () => {
   const text = () => 'globalThis.at = import.meta.url;\n';
   assert.match(link('a.mjs', text), /import\.meta\.url/);
@@ -31,7 +66,7 @@ test('a classic script has no module of its own to ask for its address', () => {
 });
 
 test('modules in a circle and unknown forms are refused by name', () => {
-  assert.throws(() => in_order('x.mjs', () => "import { x } from './x.mjs';\n"), /circle/);
+  assert.throws(() => in_order(['x.mjs'], () => "import { x } from './x.mjs';\n"), /circle/);
   assert.throws(
     () => link('x.mjs', () => "export * from './y.mjs';\n"),
     /x\.mjs: the linker does not know/,
