@@ -78,6 +78,7 @@ export async function run(door, locale, home) {
       const found = example.scenarios.find((row) => row.label === label);
       return (found && write_address(found.scenario, usual(found.scenario))) || '#';
     },
+    again: (places) => queue(places),
   };
 
   /** Estimates every scenario of a worked example. @param {import('./types.mjs').Example} example */

@@ -50,7 +50,7 @@ const view = {
   cost: (patch) => cost_of(core.estimate(JSON.stringify(change(catalog, kFirst, patch)))),
   ui: fresh_ui(),
 };
-const outside = { reports: () => ({}), address: () => '#' };
+const outside = { reports: () => ({}), address: () => '#', again: () => {} };
 const versions = Object.entries(catalog.versions).map(([name, version]) => `${name} ${version}`);
 
 // Replaces what must be there.

@@ -1,6 +1,4 @@
 // The page's buttons that are no choices: show, open all, copy, jump.
-import { csv, json, markdown, timeline_csv } from './copy.mjs';
-import { sweep_csv } from './sweep.mjs';
 
 /** @typedef {import('./app.mjs').App} App */
 
@@ -26,23 +24,28 @@ export function go(event, root) {
   }
 }
 
+const texts = async () => await import('./copy.mjs');
+/** What can be copied, as text made from a view and the button's data. The modules that write it are loaded when it is asked for.
+ * @type {{[act: string]: () => Promise<(view: import('./view.mjs').View, data: DOMStringMap) => string>}} */
+const kCopies = {
+  markdown: async () => (await texts()).markdown,
+  csv: async () => (await texts()).csv,
+  json: async () => (await texts()).json,
+  timeline: async () => (await texts()).timeline_csv,
+  sweep: async () => (await import('./sweep.mjs')).sweep_csv,
+};
+
 /** @param {App} app @param {string} act @param {HTMLElement} button
  * @param {Document | ShadowRoot} root */
 export function do_act(app, act, button, root) {
   const { ui } = app;
-  const copies = /** @type {{[act: string]: (view: import('./view.mjs').View) => string}} */ ({
-    markdown,
-    csv,
-    json,
-    timeline: timeline_csv,
-    sweep: sweep_csv,
-    address: () => location.href,
-  });
   if (act === 'peak') Object.assign(ui, { held: null, hover: null });
   else if (act === 'exact') ui.exact = !ui.exact;
   else if (act === 'all') {
     ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
-  } else if (act in copies) void copy(button, copies[act](app.view()), root);
+  } else if (act === 'address') void copy(button, location.href, root);
+  else if (act in kCopies)
+    void kCopies[act]().then((text) => copy(button, text(app.view(), button.dataset), root));
 }
 
 /** Copies, and says so where it was asked for. @param {HTMLElement} button @param {string} text
