@@ -44,8 +44,16 @@ export function do_act(app, act, button, root) {
   else if (act === 'all') {
     ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
   } else if (act === 'address') void copy(button, location.href, root);
+  else if (act === 'undo') void go_back(app, -1);
   else if (act in kCopies)
     void kCopies[act]().then((text) => copy(button, text(app.view(), button.dataset), root));
+}
+
+/** Takes back a step of the trail and all after it. @param {App} app @param {number} index of the step; -1 is the last */
+export async function go_back(app, index) {
+  const { steps, before } = await import('./trail.mjs');
+  const step = steps(app.view(), app.ui.trail).at(index);
+  if (step) app.back(before(app.ui.trail, step));
 }
 
 /** Copies, and says so where it was asked for. @param {HTMLElement} button @param {string} text

@@ -31,3 +31,8 @@ export function later(id, load) {
     return [h('p', { class: 'dim' }, '…')];
   };
 }
+
+/** A view that is empty, and not loaded, until there is something to show.
+ * @template T @param {(view: View) => boolean} when @param {(view: View, outside: T) => (Node | null)[]} fill
+ * @returns {(view: View, outside: T) => (Node | null)[]} */
+export const once = (when, fill) => (view, outside) => (when(view) ? fill(view, outside) : []);

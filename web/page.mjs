@@ -5,7 +5,7 @@ import { h } from './dom.mjs';
 import { examples } from './examples.mjs';
 import { ledger } from './book.mjs';
 import { panel } from './panel.mjs';
-import { later } from './later.mjs';
+import { later, once } from './later.mjs';
 import { logits } from './logits.mjs';
 import { measured, message } from './message.mjs';
 import { phase_table } from './phases.mjs';
@@ -23,6 +23,9 @@ import { verdict } from './verdict.mjs';
  * @typedef {{reports: (example: Example) => import('./story.mjs').Sources,
  *   address: (example: Example, label: string) => string, again: (places: string[]) => void}} Outside */
 
+/** @param {View} view */
+const fits_not = ({ report: { verdict } }) => verdict !== null && verdict.fits !== 'yes';
+
 /** The page's places by id, each with the function that fills it. Those in kLater are filled only once they are opened.
  * @type {{[id: string]: (view: View, outside: Outside) => (Node | null)[]}} */
 export const kPlaces = {
@@ -33,6 +36,14 @@ export const kPlaces = {
   picture: (view) => [picture(view)],
   phases: (view) => [phase_table(view)],
   ladder: (view) => [ladder(view)],
+  pairs: once(
+    (view) => fits_not(view),
+    later('pairs', async () => (await import('./pairs.mjs')).two_steps),
+  ),
+  trail: once(
+    (view) => view.ui.trail.length > 1,
+    later('trail', async () => (await import('./trail.mjs')).trail),
+  ),
   logits: (view) => [logits(view)],
   sweep: later('sweep', async () => (await import('./sweep.mjs')).sweep),
   message: (view) => [message(view)],
