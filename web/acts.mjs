@@ -67,6 +67,10 @@ export function listen(app, root) {
     if (pair) return void two_at_once(pair[1]);
     const back = found(event, 'back');
     if (back) return void go_back(app, Number(back[1]));
+    const opened = found(event, 'open');
+    if (opened) return app.take(ui.pins[Number(opened[1])].scenario);
+    const gone = found(event, 'unpin');
+    if (gone) ui.pins = ui.pins.filter((_, i) => i !== Number(gone[1]));
     const part = found(event, 'part');
     const line = found(event, 'line');
     const change = found(event, 'change');
@@ -79,7 +83,7 @@ export function listen(app, root) {
       const patch = changes(app.view()).find(({ key }) => key === change[1])?.patch;
       if (patch) app.change(patch);
     } else if (act) do_act(app, act[1], act[0], root);
-    else return go(event, root);
+    else if (!gone) return go(event, root);
     app.render();
   });
 

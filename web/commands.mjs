@@ -44,9 +44,17 @@ export function do_act(app, act, button, root) {
   else if (act === 'all') {
     ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
   } else if (act === 'address') void copy(button, location.href, root);
+  else if (act === 'pin') void pin(app);
   else if (act === 'undo') void go_back(app, -1);
   else if (act in kCopies)
     void kCopies[act]().then((text) => copy(button, text(app.view(), button.dataset), root));
+}
+
+/** @param {App} app */
+async function pin(app) {
+  const { pin_of, kMostPins } = await import('./compare.mjs');
+  if (app.ui.pins.length < kMostPins) app.ui.pins = [...app.ui.pins, pin_of(app.view())];
+  app.render(['compare']);
 }
 
 /** Takes back a step of the trail and all after it. @param {App} app @param {number} index of the step; -1 is the last */

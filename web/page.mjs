@@ -45,6 +45,7 @@ export const kPlaces = {
     later('trail', async () => (await import('./trail.mjs')).trail),
   ),
   logits: (view) => [logits(view)],
+  compare: later('compare', async () => (await import('./compare.mjs')).compare),
   sweep: later('sweep', async () => (await import('./sweep.mjs')).sweep),
   message: (view) => [message(view)],
   measured: (view) => [measured(view)],
@@ -54,7 +55,16 @@ export const kPlaces = {
   examples: (view, { reports, address }) => [examples(view, reports, address)],
   assumptions: (view) => [assumptions(view)],
 };
-export const kLater = ['panel', 'tiers', 'logits', 'sweep', 'message', 'measured', 'recorded'];
+export const kLater = [
+  'panel',
+  'tiers',
+  'logits',
+  'sweep',
+  'compare',
+  'message',
+  'measured',
+  'recorded',
+];
 
 /** @param {View} view */
 function assumptions({ report }) {

@@ -1,7 +1,7 @@
 // The trail: what was changed since the page was opened, one thing at a time, each step with what it did to the peak.
 import { label_of } from './choose.mjs';
 import { h } from './dom.mjs';
-import { complete, defaults_of, equal, get } from './scenario.mjs';
+import { complete, defaults_of, get } from './scenario.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./view.mjs').State} State */
@@ -11,50 +11,57 @@ import { complete, defaults_of, equal, get } from './scenario.mjs';
 /** One step of the trail, from one state to a later one; `at` is the index of the state that it led to.
  * @typedef {{differences: Difference[], before: State, after: State, at: number}} Step */
 
-/** What tells two scenarios apart, as people name it. A setting that has nothing to say in both is left out.
- * @param {Pick<View, 'controls' | 'catalog' | 'n'>} view @param {Scenario} a @param {Scenario} b as chosen @returns {Difference[]} */
-export function differences({ controls, catalog, n }, a, b) {
-  const [from, to] = [a, b].map((one) =>
+/** @typedef {Pick<View, 'controls' | 'catalog' | 'n'>} Known */
+
+/** What tells scenarios apart, as people name it: a row for each setting, with what every scenario has of it.
+ * @param {Known} view @param {Scenario[]} scenarios as chosen
+ * @returns {{id: string, label: string, said: string[]}[]} */
+export function differing({ controls, catalog, n }, scenarios) {
+  const full = scenarios.map((one) =>
     complete(defaults_of(catalog, one), one, catalog.defaults_within),
   );
-  /** @param {Control} control @param {Scenario} full */
-  const said = (control, full) => {
-    if (control.when?.(full) === false) return 'none';
-    const value = get(full, control.paths[0] ?? '');
-    if (control.kind === 'size')
-      return typeof value === 'number' && value > 0 ? `${n.gib(value)} GiB` : 'none';
-    if (control.kind === 'number' && typeof value === 'number') return n.count(value);
-    const label = control.id === 'model' ? control.key(full) : label_of(control, full);
-    return (
-      String(label ?? '')
-        .split('/')
-        .pop()
-        ?.replace(/:.*$/, '') || 'none'
-    );
-  };
   const found = controls.flatMap((control) => {
-    const shown = [from, to].map((full) => control.when?.(full) !== false);
-    const same =
+    const shown = full.map((one) => control.when?.(one) !== false);
+    const said = full.map((one, i) => (shown[i] ? in_words(control, one, n) : 'none'));
+    const marks = full.map((one, i) =>
       control.kind === 'size'
-        ? said(control, from) === said(control, to)
-        : control.key(from) === control.key(to) &&
-          (control.id !== 'model' || equal(config_of(from), config_of(to)));
-    if (same || !shown.includes(true)) return [];
+        ? said[i]
+        : JSON.stringify([control.key(one), control.id === 'model' ? config_of(one) : null]),
+    );
+    if (marks.every((mark) => mark === marks[0]) || !shown.includes(true)) return [];
     const { id, label } = control;
-    const own = { id, label, from: said(control, from), to: said(control, to) };
-    return [{ own, follows: shown.includes(false) }];
+    return [{ row: { id, label, said }, follows: shown.includes(false) }];
   });
-  // What is there in one of both only, such as a rank, follows from another choice.
+  // What is there in some of them only, such as a rank, follows from another choice.
   const chosen = found.filter(({ follows }) => !follows);
-  return (chosen.length > 0 ? chosen : found).map(({ own }) => own);
+  return (chosen.length > 0 ? chosen : found).map(({ row }) => row);
 }
+
+/** What is chosen of a setting. @param {Control} control @param {Scenario} full @param {View['n']} n */
+function in_words(control, full, n) {
+  const value = get(full, control.paths[0] ?? '');
+  if (control.kind === 'size')
+    return typeof value === 'number' && value > 0 ? `${n.gib(value)} GiB` : 'none';
+  if (control.kind === 'number' && typeof value === 'number') return n.count(value);
+  const label = control.id === 'model' ? control.key(full) : label_of(control, full);
+  return (
+    String(label ?? '')
+      .split('/')
+      .pop()
+      ?.replace(/:.*$/, '') || 'none'
+  );
+}
+
+/** The same of two. @param {Known} view @param {Scenario} a @param {Scenario} b @returns {Difference[]} */
+export const differences = (view, a, b) =>
+  differing(view, [a, b]).map(({ id, label, said: [from, to] }) => ({ id, label, from, to }));
 
 /** What of a model is not its name. @param {Scenario} full */
 const config_of = ({ model, config }) => [typeof model === 'string' ? '' : model, config];
 
 /** The states as steps. Several changes of one setting in a row are one step, as a slider makes many; what was changed and
  * changed back is none.
- * @param {Pick<View, 'controls' | 'catalog' | 'n'>} view @param {State[]} states @returns {Step[]} */
+ * @param {Known} view @param {State[]} states @returns {Step[]} */
 export function steps(view, states) {
   /** @type {Step[]} */
   const made = [];
