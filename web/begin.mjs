@@ -26,7 +26,11 @@ const page = () => ({
   root: document,
   body: document.body,
   built: location.hash.length < 2,
-  read: ({ defaults }) => read_address(location.hash, defaults),
+  read: ({ defaults }) => {
+    const read = read_address(location.hash, defaults);
+    say(read.notes.join(' '));
+    return read;
+  },
   keep: (scenario, usual) => keep_address(write_address(scenario, usual)),
 });
 
@@ -37,9 +41,11 @@ const kLongestAddress = 30_000;
 function keep_address(hash) {
   const fits = hash.length <= kLongestAddress;
   history.replaceState(null, '', (fits && hash) || location.pathname + location.search);
+  say(fits ? '' : 'This scenario is too long for the address, which therefore does not hold it.');
+}
+
+/** @param {string} text */
+function say(text) {
   const status = document.getElementById('status');
-  if (status)
-    status.textContent = fits
-      ? ''
-      : 'This scenario is too long for the address, which therefore does not hold it.';
+  if (status) status.textContent = text;
 }

@@ -29,10 +29,14 @@ const texts = async () => await import('./copy.mjs');
  * @type {{[act: string]: () => Promise<(view: import('./view.mjs').View, data: DOMStringMap) => string>}} */
 const kCopies = {
   markdown: async () => (await texts()).markdown,
+  latex: async () => (await texts()).latex,
   csv: async () => (await texts()).csv,
   json: async () => (await texts()).json,
   timeline: async () => (await texts()).timeline_csv,
   sweep: async () => (await import('./sweep.mjs')).sweep_csv,
+  address: async () => (await import('./share.mjs')).address_of,
+  cite: async () => (await import('./share.mjs')).cite_text,
+  bibtex: async () => (await import('./share.mjs')).cite_bibtex,
 };
 
 /** @param {App} app @param {string} act @param {HTMLElement} button
@@ -43,7 +47,7 @@ export function do_act(app, act, button, root) {
   else if (act === 'exact') ui.exact = !ui.exact;
   else if (act === 'all') {
     ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
-  } else if (act === 'address') void copy(button, location.href, root);
+  } else if (act.startsWith('picture-')) void picture(app, act, button, root);
   else if (act === 'pin') void pin(app);
   else if (act === 'undo') void go_back(app, -1);
   else if (act in kCopies)
@@ -64,12 +68,22 @@ export async function go_back(app, index) {
   if (step) app.back(before(app.ui.trail, step));
 }
 
+/** @param {App} app @param {string} act @param {HTMLElement} button @param {Document | ShadowRoot} root */
+async function picture(app, act, button, root) {
+  const { copy_picture, save_picture } = await import('./share.mjs');
+  if (act === 'picture-save') await save_picture(app.view());
+  else await told(button, copy_picture(app.view()), root);
+}
+
 /** Copies, and says so where it was asked for. @param {HTMLElement} button @param {string} text
  * @param {Document | ShadowRoot} root */
-async function copy(button, text, root) {
+const copy = (button, text, root) => told(button, navigator.clipboard.writeText(text), root);
+
+/** @param {HTMLElement} button @param {Promise<void>} copied @param {Document | ShadowRoot} root */
+async function told(button, copied, root) {
   const name = button.dataset.name ?? button.textContent ?? '';
   button.dataset.name = name;
-  const said = await navigator.clipboard.writeText(text).then(
+  const said = await copied.then(
     () => 'Copied',
     () => 'This browser does not let the page copy',
   );
