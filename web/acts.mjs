@@ -3,7 +3,7 @@
 import { matching } from './choices.mjs';
 import { patch_of, step } from './choose.mjs';
 import { changes } from './changes.mjs';
-import { do_act, found, go } from './commands.mjs';
+import { do_act, found, go, go_back } from './commands.mjs';
 import { drop } from './drop.mjs';
 import { questions } from './asked.mjs';
 import { cursor_acts } from './cursor.mjs';
@@ -63,6 +63,14 @@ export function listen(app, root) {
     }
     const cure = found(event, 'cure');
     if (cure) return asked.cure(Number(cure[1]));
+    const pair = found(event, 'pair');
+    if (pair) return void two_at_once(pair[1]);
+    const back = found(event, 'back');
+    if (back) return void go_back(app, Number(back[1]));
+    const opened = found(event, 'open');
+    if (opened) return app.take(ui.pins[Number(opened[1])].scenario);
+    const gone = found(event, 'unpin');
+    if (gone) ui.pins = ui.pins.filter((_, i) => i !== Number(gone[1]));
     const part = found(event, 'part');
     const line = found(event, 'line');
     const change = found(event, 'change');
@@ -75,7 +83,7 @@ export function listen(app, root) {
       const patch = changes(app.view()).find(({ key }) => key === change[1])?.patch;
       if (patch) app.change(patch);
     } else if (act) do_act(app, act[1], act[0], root);
-    else return go(event, root);
+    else if (!gone) return go(event, root);
     app.render();
   });
 
@@ -207,6 +215,12 @@ export function listen(app, root) {
       text.trim() === '' ? undefined : Number.isNaN(value) ? text : Math.round(value * unit);
     if (get(app.view().full, row.paths[0]) === bytes) return;
     app.change({ [row.paths[0]]: bytes, ...(id === 'usable' ? { card: undefined } : {}) });
+  }
+
+  /** @param {string} keys */
+  async function two_at_once(keys) {
+    const patch = (await import('./pairs.mjs')).pair_patch(app.view(), keys);
+    if (patch) app.change(patch);
   }
 
   /** @param {string} text */

@@ -43,7 +43,7 @@ export async function run(door, locale, home) {
   const rows = controls(catalog, n);
   const ui = fresh_ui();
   const ask = (/** @type {Scenario} */ scenario) => door('estimate', JSON.stringify(scenario));
-  const book = cost_book(ask, () => queue(['scenario', 'panel', 'ladder', 'sweep']));
+  const book = cost_book(ask, () => queue(['scenario', 'panel', 'ladder', 'pairs', 'sweep']));
 
   /** @param {Scenario} scenario @returns {Promise<Report | {problems: Problem[]}>} */
   const estimate = async (scenario) => JSON.parse(await ask(scenario));
@@ -80,6 +80,7 @@ export async function run(door, locale, home) {
       const found = example.scenarios.find((row) => row.label === label);
       return (found && write_address(found.scenario, usual(found.scenario))) || '#';
     },
+    again: (places) => queue(places),
   };
 
   /** Estimates every scenario of a worked example. @param {import('./types.mjs').Example} example */
@@ -109,6 +110,13 @@ export async function run(door, locale, home) {
     if (!counting) book.run();
   }
 
+  /** The present scenario's place in the trail. */
+  function remember() {
+    if (ui.trail.at(-1)?.scenario !== scenario)
+      ui.trail.push({ scenario, counted: false, peak: null, fits: null });
+    return ui.trail[ui.trail.length - 1];
+  }
+
   let counting = false;
   let again = /** @type {Problem[] | null} */ (null);
   /** Estimates the scenario as it is now and shows it; while one estimate runs, only the last wish is kept.
@@ -120,7 +128,14 @@ export async function run(door, locale, home) {
     while (again) {
       const own = again;
       again = null;
+      const state = remember();
       const answer = await estimate(scenario);
+      state.counted = true;
+      if ('peak' in answer)
+        Object.assign(state, {
+          peak: answer.peak.allocated_bytes,
+          fits: answer.verdict?.fits ?? null,
+        });
       problems = [...own, ...answer.problems];
       if ('peak' in answer) take(answer);
       else report ??= /** @type {Report} */ (await estimate(kFirst));
@@ -187,7 +202,17 @@ export async function run(door, locale, home) {
     read: (hash) => read_address(hash, catalog.defaults).scenario,
     /** Takes another scenario. @param {Scenario} next */
     take(next) {
-      scenario = pare(usual(next), next, within);
+      app.settle(pare(usual(next), next, within));
+    },
+    /** Goes back to a scenario of the trail. @param {import('./view.mjs').State[]} states those that are left, the one to show last */
+    back(states) {
+      ui.trail = states;
+      app.settle(states[states.length - 1].scenario);
+    },
+    /** @param {Scenario} next as it is kept */
+    settle(next) {
+      scenario = next;
+      remember();
       home.keep(scenario, usual(scenario));
       queue(['scenario', 'panel']);
       void recount();

@@ -56,7 +56,11 @@ const page = () => ({
   root: document,
   body: document.body,
   built: scenario_hash().length < 2,
-  read: ({ defaults }) => read_address(scenario_hash(), defaults),
+  read: ({ defaults }) => {
+    const read = read_address(scenario_hash(), defaults);
+    say(read.notes.join(' '));
+    return read;
+  },
   keep: (scenario, usual) => keep_address(write_address(scenario, usual)),
   kept: {
     // Some browsers refuse to keep anything for a page, or for a file.
@@ -84,9 +88,11 @@ const kLongestAddress = 30_000;
 function keep_address(hash) {
   const fits = hash.length <= kLongestAddress;
   history.replaceState(null, '', (fits && hash) || location.pathname + location.search);
+  say(fits ? '' : 'This scenario is too long for the address, which therefore does not hold it.');
+}
+
+/** @param {string} text */
+function say(text) {
   const status = document.getElementById('status');
-  if (status)
-    status.textContent = fits
-      ? ''
-      : 'This scenario is too long for the address, which therefore does not hold it.';
+  if (status) status.textContent = text;
 }

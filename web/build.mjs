@@ -15,7 +15,7 @@ const [wasm = 'build/wasm', site = 'build/site'] = process.argv
   .slice(2)
   .map((path) => resolve(path));
 const read = (path) => readFileSync(join(web, path), 'utf8');
-const kStyles = ['base', 'scenario', 'answer', 'ledger'];
+const kStyles = ['base', 'scenario', 'answer', 'views', 'ledger'];
 const kFont = 'fonts/memory-ledger-math.woff2';
 
 globalThis.document = paper;
@@ -50,7 +50,7 @@ const view = {
   cost: (patch) => cost_of(core.estimate(JSON.stringify(change(catalog, kFirst, patch)))),
   ui: fresh_ui(),
 };
-const outside = { reports: () => ({}), address: () => '#' };
+const outside = { reports: () => ({}), address: () => '#', again: () => {} };
 const versions = Object.entries(catalog.versions).map(([name, version]) => `${name} ${version}`);
 
 // Replaces what must be there.

@@ -34,8 +34,14 @@ const kTried = [
   ['optimizer', 'adamw_8bit'],
   ['optimizer', 'adafactor'],
   ['optimizer', 'sgd'],
+  ['parallel', 'fsdp2'],
+  ['divided', 'true'],
+  ['views', 'true'],
+  ['offload', 'true'],
+  ['model', 'smaller'],
+  ['card', 'bigger'],
 ];
-// More than these nobody reads.
+// Of changes that do not help, no more than make so many with those that do.
 const kMost = 12;
 // Bytes below which a change does not show in two decimals, and does not help.
 const kSeen = kGiB / 200;
@@ -43,23 +49,64 @@ const kSeen = kGiB / 200;
 /** @param {View} view @returns {Change[]} */
 export function changes(view) {
   const { full, controls } = view;
-  return kTried
-    .flatMap(([id, key]) => {
-      const control = controls.find((row) => row.id === id);
-      if (!control || control.when?.(full) === false) return [];
-      if (key === 'half') return halved(view, control);
-      const option = control.options?.find((one) => one.key === key);
-      if (!option || control.key(full) === key) return [];
-      const patch = patch_of(option, full);
-      return [{ key: `${id} ${key}`, label: label_of(id, option.label, patch, view), patch }];
-    })
-    .slice(0, kMost);
+  return kTried.flatMap(([id, key]) => {
+    const control = controls.find((row) => row.id === id);
+    if (!control || control.when?.(full) === false) return [];
+    if (key === 'half') return halved(view, control);
+    if (key === 'smaller') return smaller_sibling(view);
+    if (key === 'bigger') return bigger_card(view);
+    const option = control.options?.find((one) => one.key === key);
+    if (!option || control.key(full) === key) return [];
+    const patch = patch_of(option, full);
+    return [{ key: `${id} ${key}`, label: label_of(id, option.label, patch, view), patch }];
+  });
+}
+
+/** The next smaller preset of the same family, or of a release with the same vocabulary. @param {View} view @returns {Change[]} */
+function smaller_sibling({ full, catalog }) {
+  const own = catalog.models.find(({ id }) => id === full.model);
+  if (!own) return [];
+  const [next] = catalog.models
+    .filter((one) => related(one, own) && one.parameters < 0.9 * own.parameters)
+    .sort((a, b) => b.parameters - a.parameters);
+  if (!next) return [];
+  const label = `A smaller sibling: ${next.id.split('/').pop()}`;
+  return [{ key: 'model smaller', label, patch: { model: next.id, config: undefined } }];
+}
+
+/** "Llama 3.1" and "Llama 3.2" are. @param {import('./types.mjs').Preset} a @param {import('./types.mjs').Preset} b */
+const related = (a, b) =>
+  a.family === b.family ||
+  (a.model_type === b.model_type &&
+    a.letters.V === b.letters.V &&
+    a.family.split(' ')[0] === b.family.split(' ')[0]);
+
+/** Where it does not fit: the smallest card of the same maker whose usable memory is enough. @param {View} view @returns {Change[]} */
+function bigger_card({ full, report, catalog }) {
+  const { verdict } = report;
+  if (!verdict || verdict.fits === 'yes') return [];
+  const free = 1 - Number(get(full, 'device.headroom') ?? 0);
+  const own = catalog.cards.find(({ id, name }) => [id, name].includes(String(full.card)));
+  const [next] = catalog.cards
+    .filter(
+      ({ vendor, usable_bytes }) =>
+        vendor === (own?.vendor ?? 'NVIDIA') &&
+        (usable_bytes ?? 0) * free > verdict.needed_bytes.high,
+    )
+    .sort((a, b) => (a.usable_bytes ?? 0) - (b.usable_bytes ?? 0));
+  if (!next) return [];
+  const patch = { card: next.id, 'device.total_bytes': undefined };
+  return [{ key: 'card bigger', label: `A bigger card: ${next.name}`, patch }];
 }
 
 /** @param {string} id @param {string} label @param {Patch} patch @param {View} view */
 function label_of(id, label, patch, { full, n }) {
   const text = label.charAt(0).toUpperCase() + label.slice(1).replace(/:.*$/, '');
   if (id === 'attention') return `${text} attention`;
+  if (id === 'parallel') {
+    const { world_size } = /** @type {{world_size: number}} */ (patch.parallel);
+    return `Sharded over ${n.count(world_size)} cards (${text})`;
+  }
   if (id === 'targets') return `Adapters on ${label}`;
   if (id !== 'method') return text;
   const { r } = /** @type {{r: unknown}} */ (patch.peft ?? full.peft);
@@ -99,6 +146,9 @@ export function ladder(view) {
   const place = (/** @type {string} */ key) =>
     Math.min(ui.ladder[key]?.peak ?? now, Math.max(0, now - kSeen));
   rows.sort((a, b) => place(a.key) - place(b.key));
+  const helps = rows.filter(
+    ({ key, cost }) => place(key) < now - kSeen || opens(view, cost),
+  ).length;
   if (view.problems.length > 0) {
     return h('p', { class: 'dim' }, 'To be seen once the scenario can be counted.');
   }
@@ -107,11 +157,16 @@ export function ladder(view) {
     { class: known ? 'ladder' : 'ladder waiting' },
     ...rows
       .filter(({ cost }) => cost !== null)
+      .slice(0, Math.max(kMost, helps))
       .map(({ key, label, cost }) =>
-        rung(view, key, label, ui.ladder[key] ?? null, now, cost?.fits ?? null),
+        rung(view, key, label, ui.ladder[key] ?? null, now, opens(view, cost)),
       ),
   );
 }
+
+/** Whether a change makes a run fit that does not. @param {View} view @param {Cost | undefined} cost */
+const opens = ({ report }, cost) =>
+  cost?.fits === 'yes' && report.verdict !== null && report.verdict.fits !== 'yes';
 
 /** Why a change does not help; empty where it does. @param {View} view @param {NonNullable<Cost>} cost */
 function why({ report, catalog, n }, { peak, parts }) {
@@ -126,18 +181,17 @@ function why({ report, catalog, n }, { peak, parts }) {
 }
 
 /** @param {View} view @param {string} key @param {string} label @param {{peak: number, why: string} | null} found
- * @param {number} now bytes @param {string | null} fits */
-function rung(view, key, label, found, now, fits) {
-  const { n, report } = view;
+ * @param {number} now bytes @param {boolean} opened it fits with this change only */
+function rung(view, key, label, found, now, opened) {
+  const { n } = view;
   const peak = found?.peak ?? null;
   const less = peak !== null && now - peak >= kSeen;
-  const opens = fits === 'yes' && report.verdict !== null && report.verdict.fits !== 'yes';
   return h(
     'li',
-    { 'data-key': key, class: peak === null ? 'waiting' : less ? 'less' : 'more' },
+    { 'data-key': key, class: peak === null ? 'waiting' : less || opened ? 'less' : 'more' },
     h('button', { type: 'button', class: 'link', 'data-change': key }, label),
-    opens && h('span', { class: 'fits' }, ' fits'),
-    !less && found && h('span', { class: 'why' }, ` ${found.why}`),
+    opened && h('span', { class: 'fits' }, ' fits'),
+    !less && !opened && found && h('span', { class: 'why' }, ` ${found.why}`),
     peak === null
       ? h('span', { class: 'peak' }, '…')
       : h(

@@ -1,6 +1,4 @@
 // The page's buttons that are no choices: show, open all, copy, jump.
-import { csv, json, markdown, timeline_csv } from './copy.mjs';
-import { sweep_csv } from './sweep.mjs';
 
 /** @typedef {import('./app.mjs').App} App */
 
@@ -26,31 +24,66 @@ export function go(event, root) {
   }
 }
 
+const texts = async () => await import('./copy.mjs');
+/** What can be copied, as text made from a view and the button's data. The modules that write it are loaded when it is asked for.
+ * @type {{[act: string]: () => Promise<(view: import('./view.mjs').View, data: DOMStringMap) => string>}} */
+const kCopies = {
+  markdown: async () => (await texts()).markdown,
+  latex: async () => (await texts()).latex,
+  csv: async () => (await texts()).csv,
+  json: async () => (await texts()).json,
+  timeline: async () => (await texts()).timeline_csv,
+  sweep: async () => (await import('./sweep.mjs')).sweep_csv,
+  address: async () => (await import('./share.mjs')).address_of,
+  cite: async () => (await import('./share.mjs')).cite_text,
+  bibtex: async () => (await import('./share.mjs')).cite_bibtex,
+};
+
 /** @param {App} app @param {string} act @param {HTMLElement} button
  * @param {Document | ShadowRoot} root */
 export function do_act(app, act, button, root) {
   const { ui } = app;
-  const copies = /** @type {{[act: string]: (view: import('./view.mjs').View) => string}} */ ({
-    markdown,
-    csv,
-    json,
-    timeline: timeline_csv,
-    sweep: sweep_csv,
-    address: () => location.href,
-  });
   if (act === 'peak') Object.assign(ui, { held: null, hover: null });
   else if (act === 'exact') ui.exact = !ui.exact;
   else if (act === 'all') {
     ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
-  } else if (act in copies) void copy(button, copies[act](app.view()), root);
+  } else if (act.startsWith('picture-')) void picture(app, act, button, root);
+  else if (act === 'pin') void pin(app);
+  else if (act === 'undo') void go_back(app, -1);
+  else if (act in kCopies)
+    void kCopies[act]().then((text) => copy(button, text(app.view(), button.dataset), root));
+}
+
+/** @param {App} app */
+async function pin(app) {
+  const { pin_of, kMostPins } = await import('./compare.mjs');
+  if (app.ui.pins.length < kMostPins) app.ui.pins = [...app.ui.pins, pin_of(app.view())];
+  app.render(['compare']);
+}
+
+/** Takes back a step of the trail and all after it. @param {App} app @param {number} index of the step; -1 is the last */
+export async function go_back(app, index) {
+  const { steps, before } = await import('./trail.mjs');
+  const step = steps(app.view(), app.ui.trail).at(index);
+  if (step) app.back(before(app.ui.trail, step));
+}
+
+/** @param {App} app @param {string} act @param {HTMLElement} button @param {Document | ShadowRoot} root */
+async function picture(app, act, button, root) {
+  const { copy_picture, save_picture } = await import('./share.mjs');
+  if (act === 'picture-save') await save_picture(app.view());
+  else await told(button, copy_picture(app.view()), root);
 }
 
 /** Copies, and says so where it was asked for. @param {HTMLElement} button @param {string} text
  * @param {Document | ShadowRoot} root */
-async function copy(button, text, root) {
+const copy = (button, text, root) => told(button, navigator.clipboard.writeText(text), root);
+
+/** @param {HTMLElement} button @param {Promise<void>} copied @param {Document | ShadowRoot} root */
+async function told(button, copied, root) {
   const name = button.dataset.name ?? button.textContent ?? '';
   button.dataset.name = name;
-  const said = await navigator.clipboard.writeText(text).then(
+  const said = await copied.then(
     () => 'Copied',
     () => 'This browser does not let the page copy',
   );

@@ -49,6 +49,13 @@ export function line_rows(view, part, line) {
   return open ? [row, working_row(view, part, line, key)] : [row];
 }
 
+const kCopies = [
+  ['markdown', 'Markdown'],
+  ['latex', 'LaTeX'],
+  ['csv', 'CSV'],
+  ['json', 'JSON'],
+];
+
 /** @param {View} view @param {string} part @param {Line} line @param {string} key */
 function working_row(view, part, line, key) {
   const { n, catalog, ui } = view;
@@ -73,6 +80,19 @@ function working_row(view, part, line, key) {
         h('dd', {}, line.source),
         h('dt', {}, 'Life'),
         h('dd', {}, life(view, part, line)),
+      ),
+      h(
+        'p',
+        { class: 'copies' },
+        'Copy this line: ',
+        kCopies.map(([act, name]) => [
+          h(
+            'button',
+            { type: 'button', class: 'link', 'data-act': act, 'data-of': key, 'data-key': act },
+            name,
+          ),
+          ' ',
+        ]),
       ),
     ),
   );

@@ -5,6 +5,7 @@ import { h } from './dom.mjs';
 import { examples } from './examples.mjs';
 import { ledger } from './book.mjs';
 import { panel } from './panel.mjs';
+import { later, once } from './later.mjs';
 import { logits } from './logits.mjs';
 import { measured, message } from './message.mjs';
 import { phase_table } from './phases.mjs';
@@ -12,16 +13,18 @@ import { picture } from './picture.mjs';
 import { problem_list } from './problems.mjs';
 import { recorded } from './recorded.mjs';
 import { say } from './say.mjs';
-import { sweep } from './sweep.mjs';
 import { tiers } from './tiers.mjs';
 import { verdict } from './verdict.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./types.mjs').Example} Example */
 
-/** What a worked example needs from outside: its reports, and the address of one of its scenarios.
+/** What views need from outside: a worked example's reports, the address of one of its scenarios, and to be shown again.
  * @typedef {{reports: (example: Example) => import('./story.mjs').Sources,
- *   address: (example: Example, label: string) => string}} Outside */
+ *   address: (example: Example, label: string) => string, again: (places: string[]) => void}} Outside */
+
+/** @param {View} view */
+const fits_not = ({ report: { verdict } }) => verdict !== null && verdict.fits !== 'yes';
 
 /** The page's places by id, each with the function that fills it. Those in kLater are filled only once they are opened.
  * @type {{[id: string]: (view: View, outside: Outside) => (Node | null)[]}} */
@@ -33,17 +36,37 @@ export const kPlaces = {
   picture: (view) => [picture(view)],
   phases: (view) => [phase_table(view)],
   ladder: (view) => [ladder(view)],
+  pairs: once(
+    (view) => fits_not(view),
+    later('pairs', async () => (await import('./pairs.mjs')).two_steps),
+  ),
+  trail: once(
+    (view) => view.ui.trail.length > 1,
+    later('trail', async () => (await import('./trail.mjs')).trail),
+  ),
   logits: (view) => [logits(view)],
-  sweep: (view) => [sweep(view)],
+  compare: later('compare', async () => (await import('./compare.mjs')).compare),
+  sweep: later('sweep', async () => (await import('./sweep.mjs')).sweep),
   message: (view) => [message(view)],
   measured: (view) => [measured(view)],
   recorded: (view) => [recorded(view)],
+  share: later('share', async () => (await import('./share.mjs')).share),
   ledger: (view) => [ledger(view)],
   panel: (view) => [panel(view)],
   examples: (view, { reports, address }) => [examples(view, reports, address)],
   assumptions: (view) => [assumptions(view)],
 };
-export const kLater = ['panel', 'tiers', 'logits', 'sweep', 'message', 'measured', 'recorded'];
+export const kLater = [
+  'panel',
+  'tiers',
+  'logits',
+  'sweep',
+  'compare',
+  'share',
+  'message',
+  'measured',
+  'recorded',
+];
 
 /** @param {View} view */
 function assumptions({ report }) {

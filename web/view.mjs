@@ -18,8 +18,17 @@
  * @property {import('./recorded.mjs').Dropped | null} dropped a recorded run
  * @property {{text: string, answer: import('./types.mjs').Explanation | null}} message a pasted one, and what it says
  * @property {{given: {[id: string]: string}, answer: import('./types.mjs').Comparison | null}} measured
+ * @property {State[]} trail every scenario since the page was opened, the present one last
+ * @property {Pin[]} pins what the present scenario is compared with
  * @property {{[key: string]: {peak: number, why: string}}} ladder what was shown last, by change, while it is found out anew
  */
+
+/** A scenario that was chosen, and its peak in bytes once it has been counted; null where it cannot be.
+ * @typedef {{scenario: import('./types.mjs').Scenario, counted: boolean, peak: number | null,
+ *   fits: 'yes' | 'close' | 'no' | null}} State */
+
+/** A scenario that was pinned, with its report. @typedef {{scenario: import('./types.mjs').Scenario,
+ *   report: import('./types.mjs').Report}} Pin */
 
 /** What one change would need: its peak, the parts of it and what is reserved, in bytes, and the step and phase of the
  * peak; or null where it cannot be estimated.
@@ -58,5 +67,7 @@ export const fresh_ui = () => ({
   dropped: null,
   message: { text: '', answer: null },
   measured: { given: {}, answer: null },
+  trail: [],
+  pins: [],
   ladder: {},
 });

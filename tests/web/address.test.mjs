@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read_address, write_address } from '../../web/address.mjs';
+import { kChanges, kVersion, migrated } from '../../web/versions.mjs';
 import { complete, equal, kFirst } from '../../web/scenario.mjs';
 
 const defaults = {
@@ -21,7 +22,7 @@ const round = (scenario) => read_address(write_address(scenario, defaults), defa
 
 test('a first visit has no hash, and no hash is a first visit', () => {
   assert.equal(write_address(kFirst, defaults), '');
-  assert.deepEqual(read_address('', defaults), { scenario: kFirst, problems: [] });
+  assert.deepEqual(read_address('', defaults), { scenario: kFirst, problems: [], notes: [] });
   assert.deepEqual(read_address('#', defaults).scenario, kFirst);
 });
 
@@ -31,7 +32,7 @@ test('only what differs from the defaults is written, in the names that people k
     dtype: 'bfloat16',
     training: { max_length: 2048, bf16: false },
   };
-  assert.equal(write_address(scenario, defaults), '#model=Qwen/Qwen3-8B&max_length=2048');
+  assert.equal(write_address(scenario, defaults), '#model=Qwen/Qwen3-8B&max_length=2048&v=1');
 });
 
 test('every kind of value comes back as it went', () => {
@@ -61,7 +62,7 @@ test('every kind of value comes back as it went', () => {
 });
 
 test('a changed copy of the first visit that equals the defaults still says its model', () => {
-  assert.equal(write_address({ model: 'a/b' }, defaults), '#model=a/b');
+  assert.equal(write_address({ model: 'a/b' }, defaults), '#model=a/b&v=1');
 });
 
 test('nonsense becomes a problem in words, not an exception', () => {
@@ -90,4 +91,72 @@ test('an address without a model keeps its other keys', () => {
     training: { max_length: 9 },
     model: kFirst.model,
   });
+});
+
+// Addresses that were written before they had a version, or by version 1: they must open for ever and mean this.
+const kWritten = [
+  [
+    '#model=Qwen/Qwen3-8B&max_length=2048',
+    { model: 'Qwen/Qwen3-8B', training: { max_length: 2048 } },
+  ],
+  ['#model=a/b&max_length=2048&v=1', { model: 'a/b', training: { max_length: 2048 } }],
+  [
+    '#model=a/b&gradient_checkpointing_kwargs.use_reentrant=true&peft.r=8&quantization.load_in_4bit=true',
+    {
+      model: 'a/b',
+      training: { gradient_checkpointing_kwargs: { use_reentrant: true } },
+      peft: { r: 8 },
+      quantization: { load_in_4bit: true },
+    },
+  ],
+  [
+    '#model=a/b&optim=sgd&optim_args={"momentum":0.9}&device.total_bytes=25244172288&card=rtx-4090&v=1',
+    {
+      model: 'a/b',
+      training: { optim: 'sgd', optim_args: { momentum: 0.9 } },
+      device: { total_bytes: 25244172288 },
+      card: 'rtx-4090',
+    },
+  ],
+];
+
+test('an address that an older version wrote opens, and means what it meant', () => {
+  for (const [hash, scenario] of kWritten)
+    assert.deepEqual(read_address(hash, defaults), { scenario, problems: [], notes: [] }, hash);
+});
+
+test('keys that are renamed, gone or of another default are migrated, with a word on what is lost', () => {
+  const changes = [
+    { since: 2, key: 'length', renamed: 'max_length' },
+    { since: 3, key: 'padding', gone: 'has no effect any more' },
+    { since: 3, key: 'optim', was: 'adamw_torch' },
+  ];
+  const read = (text) =>
+    migrated(
+      text.split('&').map((piece) => piece.split('=')),
+      changes,
+      3,
+    );
+  assert.deepEqual(read('model=a/b&length=9&padding=left'), {
+    pieces: [
+      ['model', 'a/b'],
+      ['max_length', '9'],
+      ['optim', 'adamw_torch'],
+    ],
+    notes: [
+      'This address was written by an older version; its “padding” could not be kept: it has no effect any more.',
+    ],
+  });
+  // Version 2 knew the new name already, and what is said stays.
+  assert.deepEqual(read('length=9&optim=sgd&v=2').pieces, [
+    ['length', '9'],
+    ['optim', 'sgd'],
+  ]);
+  assert.deepEqual(read('padding=left&v=3'), { pieces: [['padding', 'left']], notes: [] });
+  assert.match(read('model=a/b&v=4').notes[0], /newer version/);
+  assert.match(read('model=a/b&v=old').notes[0], /“old”/);
+});
+
+test('every row of the changes is of a version that is written', () => {
+  for (const { since } of kChanges) assert.ok(since > 1 && since <= kVersion);
 });

@@ -73,7 +73,7 @@ test('adapters with peft’s own defaults are an empty object, not none', () => 
   assert.equal(row('method').key(full_of({ ...base, peft: {} })), 'lora');
   assert.equal(row('targets').key(full_of({ ...base, peft: {} })), 'usual');
   const back = read_address(write_address({ ...base, peft: {} }, defaults), defaults);
-  assert.deepEqual(back, { scenario: { ...base, peft: {} }, problems: [] });
+  assert.deepEqual(back, { scenario: { ...base, peft: {} }, problems: [], notes: [] });
 });
 
 test('the address holds every setting of adapters and four bits', () => {

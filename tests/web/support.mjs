@@ -118,6 +118,7 @@ export const catalog = {
     card: null,
     device: { total_bytes: null, other_bytes: 0 },
   },
+  training_defaults: {},
   defaults_within: {
     peft: {
       peft_type: 'LORA',

@@ -1,0 +1,110 @@
+// Changes as advice and as a trail, scenarios side by side, rules of thumb: as people use them.
+import AxeBuilder from '@axe-core/playwright';
+import { bytes, expect, test } from './support.mjs';
+
+const kTooMuch = '#model=meta-llama/Llama-3.1-8B&max_length=4096&card=rtx-4090';
+const beside = (page) => page.locator('#beside > summary');
+const axe = async (page) =>
+  expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
+const shown = (page) => page.locator('#verdict-sentence');
+
+test('where no single change is enough, a pair of them fits with one click, and can be taken back', async ({
+  ledger,
+  page,
+}) => {
+  await ledger(kTooMuch);
+  await expect(shown(page)).toHaveClass(/no/);
+  await expect(page.locator('#ladder [data-key="card bigger"]')).toContainText('fits');
+  await expect(page.locator('#ladder [data-key="model smaller"]')).toContainText('Llama-3.2-3B');
+  const pair = page.locator('[data-pair]').first();
+  await expect(pair).toBeVisible();
+  const promised = await bytes(page.locator('#pairs data').first());
+  await axe(page);
+  await pair.click();
+  await expect(shown(page)).toHaveClass(/yes/);
+  expect(await bytes(page.locator('#answer .details data').first())).toBe(promised);
+  await expect(page.locator('.trail li')).toHaveCount(1);
+  await expect(page.locator('.trail li')).toContainText('now it fits');
+  await expect(page.locator('[data-pair]')).toHaveCount(0);
+  await axe(page);
+  await page.getByRole('button', { name: 'Undo the last' }).click();
+  await expect(shown(page)).toHaveClass(/no/);
+  await expect(page.locator('.trail')).toHaveCount(0);
+  expect(page.url()).toContain(kTooMuch);
+});
+
+test('by keyboard alone: a slider makes one step, and an earlier step takes the later ones along', async ({
+  ledger,
+  page,
+}) => {
+  await ledger();
+  const batch = page.locator('.word[data-word=batch]');
+  await batch.focus();
+  for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowUp');
+  await expect(batch).toHaveText('4');
+  await page.locator('.word[data-word=length]').focus();
+  await page.keyboard.press('ArrowDown');
+  const steps = page.locator('.trail li');
+  await expect(steps).toHaveCount(2);
+  await expect(steps.first()).toContainText('Micro-batch: 1 → 4');
+  await expect(steps.first().locator('data')).toHaveText(/GiB/);
+  await page.getByRole('button', { name: /Go back to before: Micro-batch/ }).focus();
+  await page.keyboard.press('Enter');
+  await expect(batch).toHaveText('1');
+  await expect(page.locator('.trail')).toHaveCount(0);
+});
+
+test('four scenarios side by side, explained by part', async ({ ledger, page }) => {
+  await ledger();
+  await beside(page).focus();
+  await page.keyboard.press('Enter');
+  const pin = page.getByRole('button', { name: 'Pin the present scenario' });
+  const peak = page.locator('#answer .details data').first();
+  await pin.focus();
+  await page.keyboard.press('Enter');
+  const first = await bytes(peak);
+  await page.locator('.word[data-word=length]').press('ArrowUp');
+  await expect.poll(() => bytes(peak)).toBeGreaterThan(first);
+  const second = await bytes(peak);
+  const row = page.locator('#compare tr[data-key=peak] td');
+  await expect(row).toHaveCount(2);
+  await expect(row.nth(1).locator('data.by')).toHaveAttribute('value', String(second - first));
+  await expect(page.locator('#compare .set')).toHaveCount(1);
+  await expect(page.locator('.why-parts').first()).toContainText('Activations');
+  await pin.click();
+  await page.locator('.word[data-word=batch]').press('ArrowUp');
+  await expect(row).toHaveCount(3);
+  await pin.click();
+  await expect(row).toHaveCount(4);
+  await expect(pin).toBeDisabled();
+  await axe(page);
+  await page.getByRole('button', { name: 'Open A', exact: true }).click();
+  await expect.poll(() => bytes(peak)).toBe(first);
+  await page.getByRole('button', { name: 'Let A go' }).click();
+  await expect(row).toHaveCount(3);
+});
+
+test('rules of thumb count parameters, the replay counts tensors', async ({ ledger, page }) => {
+  await ledger('#model=Qwen/Qwen3-8B');
+  await beside(page).click();
+  const parameters = 8_190_735_360; // of the published model
+  const says = (id) => bytes(page.locator(`.rules [data-key="${id}"] td data`).first());
+  await expect(page.locator('.rules tbody tr')).toHaveCount(10);
+  expect(await says('weights')).toBe(2 * parameters);
+  expect(await says('wide gradients')).toBe(18 * parameters);
+  // 34 · 1,024 tokens · width 4,096 · 36 layers
+  expect(await says('activations')).toBe(34 * 1024 * 4096 * 36);
+  await axe(page);
+});
+
+test('on a phone nothing is wider than the page', async ({ ledger, page }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await ledger(kTooMuch);
+  await beside(page).click();
+  await page.locator('[data-act=pin]').click();
+  await page.locator('[data-pair]').first().click();
+  await expect(page.locator('.stacks li')).toHaveCount(2);
+  await expect(page.locator('.trail li')).toHaveCount(1);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  await axe(page);
+});
