@@ -8,9 +8,9 @@ const folder = process.argv[2] ?? 'build/site';
 const kBudgets = { wasm: 120_000, page: 200_000 };
 // What is not yet within its budget may not grow beyond this either; docs/performance.md says what it is made of.
 const kCeilings = { wasm: 241_000, page: 324_000 };
-// Not loaded by the page: the same page again as one file, what other people's pages load instead, and the module that
-// explains messages, which comes once it is asked for.
-const apart = /^(memory-ledger|embed|frame|parent|full)/;
+// Not loaded by the page: the same page again as one file, what other people's pages load instead, the module that explains
+// messages, which comes once it is asked for, the documentation, and what an installed page has.
+const apart = /^(memory-ledger|embed|frame|parent|full|docs|icons|service-worker|manifest)/;
 const packed = /\.(woff2|png|ico)$/; // served as they are
 
 if (!existsSync(folder)) {
