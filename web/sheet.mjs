@@ -48,6 +48,7 @@ export function sheet(stage, exercises) {
     h(
       'section',
       { class: 'sheet', 'aria-label': 'Questions' },
+      place.example !== null && h('h2', { class: 'hidden' }, 'Questions'),
       h('p', { class: 'name-line' }, 'Name: ', h('i', { class: 'blank' })),
       ...grouped(exercises).map(([example, own]) =>
         h(

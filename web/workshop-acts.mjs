@@ -48,6 +48,8 @@ export function workshop_acts(root, play) {
       return play.render();
     }
     if (!guessed) tried.guess = {};
+    // The field that is about to go says now, not while it goes, that it has changed.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     Object.assign(now, { trouble: null, typing: null });
     tried.revealed = true;
     if (guessed) play.reached(shown);
@@ -122,7 +124,7 @@ export function workshop_acts(root, play) {
 
   root.addEventListener('click', (event) => {
     const act = found(event, 'do');
-    if (act && act[0].getAttribute('aria-disabled') === 'true' && act[1] !== 'reveal') return;
+    if (act?.[0].getAttribute('aria-disabled') === 'true') return;
     if (act) acts[act[1]]?.();
   });
 

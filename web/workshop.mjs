@@ -2,9 +2,10 @@
 // address (#workshop=logits.2), beside the page, which it hides; web/questions.mjs holds what is asked.
 import { write_address } from './address.mjs';
 import { is_complete, judge } from './check.mjs';
+import { course } from './contents.mjs';
 import * as at from './course.mjs';
 import { exercise, is_report } from './exercise.mjs';
-import { course, lesson } from './lesson.mjs';
+import { lesson } from './lesson.mjs';
 import { show } from './morph.mjs';
 import { first_of, presenter, slides_of } from './presenter.mjs';
 import { questions_of } from './questions.mjs';
