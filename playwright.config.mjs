@@ -53,7 +53,8 @@ export default defineConfig({
   forbidOnly: Boolean(process.env.CI),
   retries: process.env.CI ? 1 : 0,
   reporter: process.env.GITHUB_ACTIONS ? [['list'], ['github']] : 'list',
-  use: { baseURL: address, trace: 'off' },
+  // Only what tests it keeps the page for later: elsewhere that costs time, and hides requests.
+  use: { baseURL: address, trace: 'off', serviceWorkers: 'block' },
   projects: [
     {
       name: 'chromium',

@@ -5,9 +5,11 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { pages, sources } from './build/docs.mjs';
 import { link, link_classic, link_pieces, without_comments } from './build/link.mjs';
+import { manifest, write_worker } from './build/offline.mjs';
 import { paper } from './build/paper.mjs';
 
 const web = fileURLToPath(new URL('.', import.meta.url));
@@ -59,19 +61,34 @@ function put(html, place, text) {
   return html.replace(place, () => text);
 }
 
-/** index.html with its places filled. */
-function page() {
+// The documentation needs a development package, which the page does without.
+const { Marked } = await import('marked').catch(() => ({ Marked: null }));
+if (!Marked)
+  console.warn('The package marked is not installed: the page comes without its documentation.');
+
+/** index.html with its places filled. @param {boolean} alone the page is one file, with nothing beside it */
+function page(alone) {
   let html = read('index.html');
   for (const [id, fill] of Object.entries(kPlaces)) {
     if (kLater.includes(id)) continue;
     const nodes = fill(view, outside).filter(Boolean).join('');
     html = put(html, `<!--place:${id}-->`, nodes);
   }
-  const foot = `Memory Ledger ${catalog.version}. It holds for ${versions.join(', ')}. Nothing leaves this machine; <a href="memory-ledger.html" download>the whole page as one file</a> works without a network.`;
-  return put(html, '<!--footer-->', foot);
+  const about = Marked && !alone;
+  const foot = [
+    `Memory Ledger ${catalog.version}. It holds for ${versions.join(', ')}. Nothing leaves this machine`,
+    alone
+      ? '.'
+      : '; <a href="memory-ledger.html" download>the whole page as one file</a> works without a network.',
+    about
+      ? ' <a href="docs/index.html">Documentation</a>: <a href="docs/accuracy.html">how accurate it is</a>, <a href="docs/embedding.html">how to embed it</a>.'
+      : '',
+  ];
+  html = put(html, '<!--docs-->', about ? '<a href="docs/reading.html">How to read it</a>' : '');
+  return put(html, '<!--footer-->', foot.join(''));
 }
 
-const html = page();
+const html = page(false);
 const style = kStyles.map((name) => read(`style/${name}.css`)).join('\n');
 
 // --- The site: one script for the page and one for its worker, small ---
@@ -109,7 +126,9 @@ for (const name of ['ledger.mjs', 'ledger.wasm', 'full.mjs', 'full.wasm'])
   cpSync(join(wasm, name), join(site, name));
 for (const name of [kFont, 'fonts/GUST-FONT-LICENSE.txt'])
   cpSync(join(web, name), join(site, name));
-cpSync(join(web, 'icon.svg'), join(site, 'icon.svg'));
+for (const name of ['icon.svg', 'icons'])
+  cpSync(join(web, name), join(site, name), { recursive: true });
+writeFileSync(join(site, 'manifest.webmanifest'), JSON.stringify(manifest));
 const small_style = smaller(style, 'css') ?? style;
 writeFileSync(join(site, 'page.css'), small_style);
 writeFileSync(join(site, 'index.html'), html);
@@ -187,11 +206,26 @@ const meta = `<meta charset="utf-8" />`;
 const changes = [
   [meta, `${meta}\n    <meta http-equiv="Content-Security-Policy" content="${policy}" />`],
   ['href="icon.svg"', `href="${icon}"`],
+  ['<link rel="apple-touch-icon" href="icons/192.png" />', ''],
+  ['<link rel="manifest" href="manifest.webmanifest" />', ''],
   ['<link rel="stylesheet" href="page.css" />', `<style>${plain_style}</style>`],
   ['<script type="module" src="main.mjs"></script>', ''],
   ['</body>', `<script>${script}</script>\n  </body>`],
 ];
 writeFileSync(
   join(site, 'memory-ledger.html'),
-  changes.reduce((text, [place, with_this]) => put(text, place, with_this), html),
+  changes.reduce((text, [place, with_this]) => put(text, place, with_this), page(true)),
 );
+
+// --- The documentation, and what keeps all of it for use without a network ---
+
+if (Marked) {
+  const folder = join(web, '../docs');
+  for (const { path, html } of pages(sources(folder), Marked, catalog.version)) {
+    mkdirSync(dirname(join(site, 'docs', path)), { recursive: true });
+    writeFileSync(join(site, 'docs', path), html);
+  }
+  const style = read('style/docs.css');
+  writeFileSync(join(site, 'docs/docs.css'), smaller(style, 'css') ?? style);
+}
+write_worker(site, smaller(read('service-worker.js'), 'js') ?? read('service-worker.js'));

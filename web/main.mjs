@@ -2,23 +2,24 @@
 import { begin } from './begin.mjs';
 import { CannotStart, load_bytes, load_core } from './core.mjs';
 import { afar, here } from './door.mjs';
+import { keep } from './offline.mjs';
 
-/** The worker's address, in the form that a page with Trusted Types asks for. @returns {string} */
-function worker_address() {
-  const address = new URL('./worker.mjs', import.meta.url).href;
+/** A script's address, in the form that a page with Trusted Types asks for. @type {(file: string) => string} */
+const address = (() => {
+  const of = (/** @type {string} */ file) => new URL(file, import.meta.url).href;
   const types = /** @type {any} */ (globalThis).trustedTypes;
-  return types
-    ? types.createPolicy('memory-ledger', { createScriptURL: () => address }).createScriptURL('')
-    : address;
-}
+  if (!types) return of;
+  const policy = types.createPolicy('memory-ledger', { createScriptURL: of });
+  return (/** @type {string} */ file) => policy.createScriptURL(file);
+})();
 
 async function open() {
   try {
-    return await afar(new Worker(worker_address(), { type: 'module' }), load_bytes());
+    return await afar(new Worker(address('worker.mjs'), { type: 'module' }), load_bytes());
   } catch (error) {
     if (error instanceof CannotStart) throw error;
     return here(await load_core(), () => load_core('full'));
   }
 }
 
-void begin(open());
+void begin(open()).then(() => keep(address));

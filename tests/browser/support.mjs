@@ -14,6 +14,8 @@ export const test = base.extend({
     const wrong = [];
     const asked = [];
     page.on('console', (message) => {
+      // playwright.config.mjs has service workers refused, and Playwright says so.
+      if (message.text().startsWith('Service Worker registration blocked')) return;
       if (['error', 'warning'].includes(message.type())) wrong.push(message.text());
     });
     page.on('pageerror', (error) => wrong.push(String(error)));

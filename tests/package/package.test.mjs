@@ -80,8 +80,9 @@ test('its types take what is right and refuse what is wrong, in both kinds of re
   ])
     await run(
       process.execPath,
-      `${tsc} --noEmit --strict --target ES2022 --lib ES2022 --module ${module} --moduleResolution ${resolution} sample.ts`
-        .split(' '),
+      `${tsc} --noEmit --strict --target ES2022 --lib ES2022 --module ${module} --moduleResolution ${resolution} sample.ts`.split(
+        ' ',
+      ),
       { cwd: folder },
     ).catch(({ stdout }) => assert.fail(`${resolution}: ${stdout}`));
 });

@@ -16,7 +16,11 @@ if (report.peak) {
   const bytes: number = report.peak.allocated_bytes;
   const fits: 'yes' | 'close' | 'no' | undefined = report.verdict?.fits;
   const whole: Report = report;
-  console.log(bytes, fits, whole.parts.map(({ id }) => id));
+  console.log(
+    bytes,
+    fits,
+    whole.parts.map(({ id }) => id),
+  );
 } else {
   console.log(report.problems.map(({ path, message }) => `${path}: ${message}`));
 }

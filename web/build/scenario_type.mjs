@@ -14,7 +14,8 @@ const kNullable = {
 /** @param {string} key @param {unknown} value its default @param {string} indent */
 function type_of(key, value, indent) {
   if (key in kNullable) return kNullable[key];
-  if (value === null) return /_(bytes|mb|event|threshold|fraction)$/.test(key) ? 'number | null' : 'unknown';
+  if (value === null)
+    return /_(bytes|mb|event|threshold|fraction)$/.test(key) ? 'number | null' : 'unknown';
   if (Array.isArray(value)) return 'string[]';
   return typeof value === 'object' ? object(value, indent) : typeof value;
 }

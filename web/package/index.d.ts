@@ -3,7 +3,17 @@ import type { Catalog, Comparison, Explanation, Problem, Report } from './types.
 import type { Scenario } from './scenario.d.mts';
 
 export type { Catalog, Comparison, Explanation, Problem, Report, Scenario };
-export type { Card, Line, Moment, Part, Phase, Preset, Range, Timeline, Verdict } from './types.d.mts';
+export type {
+  Card,
+  Line,
+  Moment,
+  Part,
+  Phase,
+  Preset,
+  Range,
+  Timeline,
+  Verdict,
+} from './types.d.mts';
 
 /** What is answered where the scenario has problems: all of them at once, and no figures. */
 export interface Refusal {
@@ -18,7 +28,10 @@ export function estimate(scenario: Scenario | string): Promise<Report | Refusal>
 export function catalog(): Promise<Catalog>;
 
 /** What an out-of-memory message says, beside one scenario, a few of them, or none. */
-export function explain(message: string, scenario?: Scenario | Scenario[] | string): Promise<Explanation>;
+export function explain(
+  message: string,
+  scenario?: Scenario | Scenario[] | string,
+): Promise<Explanation>;
 
 /** Measured memory beside the estimate. Numbers are bytes; texts are sizes as they were printed. */
 export function compare(question: {
