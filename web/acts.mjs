@@ -96,6 +96,13 @@ export function listen(app, root) {
     });
   }
 
+  const drags = async () => await import('./drag.mjs');
+  on('pointerdown', (event) => {
+    const dragged = found(event, 'drag');
+    if (!dragged || event.button !== 0) return;
+    void drags().then(({ drag }) => drag(app, dragged[1], event));
+  });
+
   on('keydown', (event) => {
     if (event.key === 'Escape' && ui.open !== null) {
       event.preventDefault();
@@ -113,7 +120,11 @@ export function listen(app, root) {
       if (patch) app.change(patch);
       return;
     }
-    if (found(event, 'list') || found(event, 'search')) list_key(event);
+    const dragged = found(event, 'drag');
+    if (dragged && (up || down || /^(Page(Up|Down)|Home|End)$/.test(event.key))) {
+      event.preventDefault();
+      void drags().then(({ press }) => press(app, dragged[1], event.key));
+    } else if (found(event, 'list') || found(event, 'search')) list_key(event);
     else if (event.key === 'Enter' && (found(event, 'number') || found(event, 'size'))) close(true);
   });
 

@@ -17,6 +17,10 @@ import { fresh_ui } from './view.mjs';
 /** @typedef {import('./story.mjs').Sources} Sources */
 /** @typedef {Awaited<ReturnType<typeof run>>} App */
 
+// What answers a change, shown at once; the rest follows in the next frame, so that a letter that is dragged never waits.
+const kSoon = ['trouble', 'answer', 'picture', 'ledger'];
+const kRest = Object.keys(kPlaces).filter((id) => !kSoon.includes(id));
+
 // Locales that write numbers as the build does.
 const kBuiltFor = /^en(-(US|GB|CA|AU|NZ|IE))?$/;
 
@@ -97,7 +101,7 @@ export async function run(door, locale, home) {
 
   /** @param {string[]} [places] all of them unless named */
   function render(places = Object.keys(kPlaces)) {
-    if (places.length === Object.keys(kPlaces).length) book.turn();
+    if (kRest.every((id) => places.includes(id))) book.turn();
     const now = view();
     for (const id of places) {
       const place = root.getElementById(id);
@@ -117,6 +121,7 @@ export async function run(door, locale, home) {
     return ui.trail[ui.trail.length - 1];
   }
 
+  let shown_once = false;
   let counting = false;
   let again = /** @type {Problem[] | null} */ (null);
   /** Estimates the scenario as it is now and shows it; while one estimate runs, only the last wish is kept.
@@ -143,8 +148,11 @@ export async function run(door, locale, home) {
     counting = false;
     home.told?.(problems.length > 0 ? null : report, problems);
     if (as_built) remember_ladder(ui, root);
-    else render();
-    as_built = false;
+    else if (shown_once) {
+      render(kSoon);
+      queue(kRest);
+    } else render();
+    [as_built, shown_once] = [false, true];
   }
 
   /** @param {Report} next */

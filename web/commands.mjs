@@ -34,6 +34,7 @@ const kCopies = {
   json: async () => (await texts()).json,
   timeline: async () => (await texts()).timeline_csv,
   sweep: async () => (await import('./sweep.mjs')).sweep_csv,
+  map: async () => (await import('./sweep.mjs')).map_csv,
   address: async () => (await import('./share.mjs')).address_of,
   cite: async () => (await import('./share.mjs')).cite_text,
   bibtex: async () => (await import('./share.mjs')).cite_bibtex,
@@ -47,7 +48,9 @@ export function do_act(app, act, button, root) {
   else if (act === 'exact') ui.exact = !ui.exact;
   else if (act === 'all') {
     ui.parts = ui.parts.length > 0 ? [] : app.view().report.parts.map(({ id }) => id);
-  } else if (act.startsWith('picture-')) void picture(app, act, button, root);
+  } else if (act === 'curve') ui.curve = !ui.curve;
+  else if (act.startsWith('chart-')) void chart(act, button, root);
+  else if (act.startsWith('picture-')) void picture(app, act, button, root);
   else if (act === 'pin') void pin(app);
   else if (act === 'undo') void go_back(app, -1);
   else if (act in kCopies)
@@ -73,6 +76,19 @@ async function picture(app, act, button, root) {
   const { copy_picture, save_picture } = await import('./share.mjs');
   if (act === 'picture-save') await save_picture(app.view());
   else await told(button, copy_picture(app.view()), root);
+}
+
+/** @param {string} act @param {HTMLElement} button @param {Document | ShadowRoot} root */
+async function chart(act, button, root) {
+  const { as_png, chart_of, standalone } = await import('./chart.mjs');
+  const found = chart_of(button);
+  if (!found) return;
+  if (act === 'chart-svg') return copy(button, standalone(found).text, root);
+  return told(
+    button,
+    navigator.clipboard.write([new ClipboardItem({ 'image/png': as_png(found) })]),
+    root,
+  );
 }
 
 /** Copies, and says so where it was asked for. @param {HTMLElement} button @param {string} text

@@ -58,7 +58,7 @@ const kCopies = [
 
 /** @param {View} view @param {string} part @param {Line} line @param {string} key */
 function working_row(view, part, line, key) {
-  const { n, catalog, ui } = view;
+  const { n, ui } = view;
   const each = line.count > 1 ? `, ${n.bytes(line.bytes / line.count)} each` : '';
   return h(
     'tr',
@@ -67,7 +67,7 @@ function working_row(view, part, line, key) {
       'td',
       { colspan: ui.exact ? 3 : 4 },
       workings(line, n),
-      legend(line, catalog.letters, n),
+      legend(line, view),
       h(
         'dl',
         {},

@@ -35,6 +35,7 @@ export function picture(view) {
           width: '100%',
           height: '100%',
           role: 'img',
+          'data-caption': `${(view.report.model.id ?? view.report.model.model_type).split('/').pop()}: live memory over the events of two training steps`,
           'aria-labelledby': 'picture-text',
         },
         svg('title', { id: 'picture-text' }, picture_text(view)),

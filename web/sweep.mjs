@@ -1,10 +1,10 @@
 // How far it goes: the largest that fits, the peak as one letter grows, and micro-batch against length.
+import { caption, curve_csv, moment, sample_of, whole_curve } from './curve.mjs';
 import { h, svg } from './dom.mjs';
 import { size } from './number.mjs';
 import { is_object } from './scenario.mjs';
 import { largest, largest_model, limit_of, smallest_card, value_of } from './solve.mjs';
 import { table } from './table.mjs';
-import { phase_name } from './verdict.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {{id: string, name: string, path: string, stops: number[]}} Letter what can be varied */
@@ -40,6 +40,9 @@ export function sweep(view) {
   const all = letters(view);
   const letter = all.find(({ id }) => id === view.ui.letter) ?? all[0];
   if (view.problems.length > 0) return h('p', { class: 'dim' }, kUncounted);
+  // What is being drawn is counted first.
+  const high = highest(view, letter);
+  if (view.ui.curve && high !== null) sample_of(view, letter, high);
   return h(
     'div',
     { class: 'sweep' },
@@ -57,6 +60,11 @@ export function sweep(view) {
     ),
     curve(view, letter),
     map(view, all),
+    h(
+      'p',
+      { class: 'copies', 'data-key': 'map-copies' },
+      h('button', { type: 'button', class: 'link', 'data-act': 'map' }, 'Copy the map as CSV'),
+    ),
   );
 }
 
@@ -147,6 +155,40 @@ export function near(known, usable) {
   return beyond < 0 ? known : known.slice(0, Math.max(beyond + 1, 3));
 }
 
+/** The largest value that a curve is drawn to; null where values are names of sizes, or none is known yet.
+ * @param {View} view @param {Letter} letter */
+function highest(view, letter) {
+  if (!(letter.id in kMost)) return null;
+  const known = points(view, letter).flatMap(({ value, now, cost }) =>
+    cost ? [{ value, now, cost }] : [],
+  );
+  const last = near(known, view.report.verdict?.usable_bytes ?? null).at(-1)?.value ?? 0;
+  return last > letter.stops[0] + 1 ? last : null;
+}
+
+/** @param {Letter} letter @param {boolean} whole the curve is drawn */
+function copies(letter, whole) {
+  const chart = whole ? '#curve' : '#bars';
+  /** @param {string} act @param {string} name */
+  const button = (act, name) => [
+    h(
+      'button',
+      { type: 'button', class: 'link', 'data-act': act, 'data-chart': chart, 'data-key': act },
+      name,
+    ),
+    ' ',
+  ];
+  return h(
+    'p',
+    { class: 'copies', 'data-key': 'copies' },
+    letter.id in kMost && button('curve', whole ? 'Show the stops again' : 'Draw the whole curve'),
+    'Copy: ',
+    button('sweep', 'CSV'),
+    button('chart-svg', 'SVG'),
+    button('chart-png', 'PNG'),
+  );
+}
+
 /** @param {View} view @param {Letter} letter */
 function curve(view, letter) {
   const { n, report } = view;
@@ -154,6 +196,8 @@ function curve(view, letter) {
   const done = all.filter(({ cost }) => cost !== undefined).length;
   const known = all.flatMap(({ value, now, cost }) => (cost ? [{ value, now, cost }] : []));
   const drawn = near(known, report.verdict?.usable_bytes ?? null);
+  const high = highest(view, letter);
+  const whole = view.ui.curve && high !== null;
   return h(
     'div',
     { 'data-key': `curve ${letter.id}` },
@@ -162,18 +206,15 @@ function curve(view, letter) {
       { class: 'dim', role: 'status' },
       done < all.length ? `${n.count(done)} of ${n.count(all.length)} counted…` : '',
     ),
-    drawn.length > 0 && bars(view, letter, drawn),
+    drawn.length > 0 && !whole && bars(view, letter, drawn),
+    whole && high !== null && whole_curve(view, letter, high),
+    drawn.length > 0 && copies(letter, whole),
     drawn.length > 0 &&
       h(
         'details',
         { class: 'figures', 'data-key': 'figures' },
         h('summary', {}, 'The same figures as a table'),
         figures(view, letter, known),
-        h(
-          'p',
-          {},
-          h('button', { type: 'button', class: 'link', 'data-act': 'sweep' }, 'Copy as CSV'),
-        ),
       ),
     known.length === 0 &&
       done === all.length &&
@@ -216,7 +257,18 @@ function bars(view, letter, drawn) {
     { class: 'bars', 'data-key': 'bars' },
     svg(
       'svg',
-      { width: '100%', height: '100%', role: 'img', 'aria-labelledby': 'bars-text' },
+      {
+        id: 'bars',
+        width: '100%',
+        height: '100%',
+        role: 'img',
+        'data-caption': caption(
+          report,
+          letter,
+          drawn.map(({ value }) => n.count(value)).join(' · '),
+        ),
+        'aria-labelledby': 'bars-text',
+      },
       svg('title', { id: 'bars-text' }, `The peak by ${letter.name}: ${said.join(', ')}.`),
       svg('g', { 'data-key': 'bars' }, ...stacks),
       line &&
@@ -275,16 +327,12 @@ function figures({ n, report }, letter, known) {
   );
 }
 
-/** "2 backward" as words. @param {string} when */
-function moment(when) {
-  const [step, phase] = when.split(' ');
-  return `step ${step}, ${phase_name(phase)}`;
-}
-
 /** The curve as text, bytes exact. @param {View} view @returns {string} */
 export function sweep_csv(view) {
   const all = letters(view);
   const letter = all.find(({ id }) => id === view.ui.letter) ?? all[0];
+  const high = highest(view, letter);
+  if (view.ui.curve && high !== null) return curve_csv(view, letter, high);
   const parts = view.catalog.parts.map(({ id }) => id);
   const head = [letter.path, 'peak_bytes', 'reserved_bytes', 'when', 'fits', ...parts];
   const rows = points(view, letter).flatMap(({ value, cost }) =>
@@ -308,6 +356,23 @@ export function sweep_csv(view) {
 
 const kBatches = [1, 2, 4, 8, 16, 32];
 const kLengths = [512, 1024, 2048, 4096, 8192, 16384, 32768];
+
+/** The map as text, bytes exact. @param {View} view @returns {string} */
+export function map_csv(view) {
+  const all = letters(view);
+  const [batch, length] = ['batch', 'length'].map((id) => all.find((one) => one.id === id));
+  if (!batch || !length) return '';
+  const rows = kBatches.flatMap((sequences) =>
+    kLengths.flatMap((tokens) => {
+      const cost = view.cost({ [batch.path]: sequences, [length.path]: tokens });
+      return cost
+        ? [[sequences, tokens, cost.peak, cost.reserved, cost.when, cost.fits ?? '']]
+        : [];
+    }),
+  );
+  const head = [batch.path, length.path, 'peak_bytes', 'reserved_bytes', 'when', 'fits'];
+  return `${[head, ...rows].map((row) => row.join(',')).join('\n')}\n`;
+}
 
 /** @param {View} view @param {Letter[]} all */
 function map(view, all) {

@@ -59,6 +59,19 @@ export const differences = (view, a, b) =>
 /** What of a model is not its name. @param {Scenario} full */
 const config_of = ({ model, config }) => [typeof model === 'string' ? '' : model, config];
 
+// Differences that have been found, by the later state: the trail is shown anew with every change.
+/** @type {WeakMap<State, {before: State, own: Difference[]}>} */
+const kFound = new WeakMap();
+
+/** @param {Known} view @param {State} before @param {State} after */
+function between(view, before, after) {
+  const known = kFound.get(after);
+  if (known?.before === before) return known.own;
+  const own = differences(view, before.scenario, after.scenario);
+  kFound.set(after, { before, own });
+  return own;
+}
+
 /** The states as steps. Several changes of one setting in a row are one step, as a slider makes many; what was changed and
  * changed back is none.
  * @param {Known} view @param {State[]} states @returns {Step[]} */
@@ -67,7 +80,7 @@ export function steps(view, states) {
   const made = [];
   for (let at = 1; at < states.length; at++) {
     const [before, after] = [states[at - 1], states[at]];
-    const own = differences(view, before.scenario, after.scenario);
+    const own = between(view, before, after);
     if (own.length === 0) continue;
     const last = made.at(-1);
     const goes_on =

@@ -15,6 +15,7 @@
  * @property {boolean} exact the ledger shows bytes instead of GiB and GB
  * @property {string | null} example id of the worked example that is open
  * @property {string} letter id of what the sweep varies
+ * @property {boolean} curve its whole curve is drawn
  * @property {import('./recorded.mjs').Dropped | null} dropped a recorded run
  * @property {{text: string, answer: import('./types.mjs').Explanation | null}} message a pasted one, and what it says
  * @property {{given: {[id: string]: string}, answer: import('./types.mjs').Comparison | null}} measured
@@ -64,6 +65,7 @@ export const fresh_ui = () => ({
   exact: false,
   example: null,
   letter: 'batch',
+  curve: false,
   dropped: null,
   message: { text: '', answer: null },
   measured: { given: {}, answer: null },

@@ -1,5 +1,6 @@
 // A line's working: the report's MathML made into nodes without markup parsing by the browser, and its letters explained.
 import { h, math } from './dom.mjs';
+import { control_behind } from './letters.mjs';
 
 /** @typedef {import('./types.mjs').Letter} Letter */
 
@@ -120,24 +121,50 @@ export function values_in(symbols, figures) {
   return Object.fromEntries(names.map((name, i) => [name, figure(values[i])]));
 }
 
-/** "L 28 layers · d 1,024 hidden width"
- * @param {import('./types.mjs').Line} line @param {Letter[]} letters
- * @param {import('./number.mjs').Numbers} n */
-export function legend({ symbols, figures }, letters, n) {
-  const used = letters_in(symbols, letters);
+const kDrag = 'Drag it sideways, or press arrow keys, to change it.';
+
+/** "L = 28 layers · d = 1,024 hidden width"; what can be changed is a slider.
+ * @param {import('./types.mjs').Line} line
+ * @param {Pick<import('./view.mjs').View, 'catalog' | 'n' | 'controls' | 'full'>} view */
+export function legend({ symbols, figures }, view) {
+  const { n } = view;
+  const used = letters_in(symbols, view.catalog.letters);
   const values = values_in(symbols, figures);
   if (used.length === 0) return null;
   return h(
     'ul',
     { class: 'legend' },
-    ...used.map((letter) =>
-      h(
+    ...used.map(({ symbol, mathml, meaning }) => {
+      const value = values[symbol];
+      const said = [
+        math('math', {}, formula(mathml).firstElementChild ?? symbol),
+        value >= 0 && ` = ${n.count(value)}`,
+      ];
+      const control = control_behind(view, symbol, value);
+      const stops = control?.stops ?? [];
+      return h(
         'li',
-        { 'data-key': letter.symbol },
-        math('math', {}, formula(letter.mathml).firstElementChild ?? letter.symbol),
-        values[letter.symbol] >= 0 && ` = ${n.count(values[letter.symbol])}`,
-        h('span', {}, ` ${letter.meaning}`),
-      ),
-    ),
+        { 'data-key': symbol },
+        control
+          ? h(
+              'b',
+              {
+                class: 'drag',
+                role: 'slider',
+                tabindex: 0,
+                'data-drag': control.id,
+                title: kDrag,
+                'aria-label': `${symbol}: ${meaning}`,
+                'aria-valuemin': 0,
+                'aria-valuemax': stops.length - 1,
+                'aria-valuenow': Math.max(0, stops.filter((stop) => stop <= value).length - 1),
+                'aria-valuetext': n.count(value),
+              },
+              ...said,
+            )
+          : said,
+        h('span', {}, ` ${meaning}`),
+      );
+    }),
   );
 }

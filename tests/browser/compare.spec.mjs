@@ -108,3 +108,44 @@ test('on a phone nothing is wider than the page', async ({ ledger, page }) => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   await axe(page);
 });
+
+test('the whole curve is drawn over two hundred values, can be stopped, and copied as data and as a picture', async ({
+  ledger,
+  page,
+}) => {
+  await page.addInitScript(() => {
+    globalThis.copied = [];
+    const clipboard = {
+      writeText: async (text) => void globalThis.copied.push(text),
+      write: async ([item]) => void globalThis.copied.push((await item.getType('image/png')).size),
+    };
+    Object.defineProperty(navigator, 'clipboard', { value: clipboard });
+  });
+  const last_copy = () => page.evaluate(() => globalThis.copied.at(-1));
+  await ledger(
+    '#model=meta-llama/Llama-3.1-8B&max_length=2048&card=rtx-4090&peft.r=16&quantization.load_in_4bit=true',
+  );
+  await page.locator('summary').filter({ hasText: 'How far it goes' }).click();
+  await page.locator('#letter').selectOption('length');
+  const whole = page.getByRole('button', { name: 'Draw the whole curve' });
+  await whole.focus();
+  await page.keyboard.press('Enter');
+  const status = page.locator('#sweep [data-key=whole] [role=status]');
+  await expect(status).toContainText('of 200 values were counted', { timeout: 60_000 });
+  await axe(page);
+  await page.locator('#sweep .copies [data-act=sweep]').click();
+  await expect.poll(last_copy).toMatch(/^training\.max_length,peak_bytes,counted,/);
+  const rows = (await last_copy()).trim().split('\n').slice(1);
+  expect(rows).toHaveLength(200);
+  // What is drawn was counted at both ends, and grows all the way.
+  expect(rows[0]).toMatch(/^128,\d+,true,/);
+  const peaks = rows.map((row) => Number(row.split(',')[1]));
+  expect(peaks).toEqual([...peaks].sort((a, b) => a - b));
+  await page.locator('#sweep .copies [data-act=chart-svg]').click();
+  await expect.poll(last_copy).toMatch(/^<svg [^]*fill="rgb\(.*peak memory by length in tokens/);
+  await page.locator('#sweep .copies [data-act=chart-png]').click();
+  await expect.poll(last_copy).toBeGreaterThan(5_000);
+  await page.getByRole('button', { name: 'Show the stops again' }).click();
+  await expect(page.locator('#bars')).toBeVisible();
+  await expect(page.locator('#curve')).toHaveCount(0);
+});

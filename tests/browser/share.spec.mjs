@@ -98,3 +98,37 @@ test('on a phone nothing is wider than the page', async ({ ledger, page }) => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   await axe(page);
 });
+
+test('a letter of a working is dragged, or moved by keys, and the page follows', async ({
+  ledger,
+  page,
+}) => {
+  await ledger('#model=Qwen/Qwen3-0.6B&max_length=1024');
+  await page.locator('[data-part=activations]').click();
+  const line = page.locator('tr.line').filter({ hasText: 'T' }).first();
+  await line.locator('button').click();
+  const letter = page.locator('[data-drag=length]').first();
+  await expect(letter).toHaveAttribute('aria-valuetext', '1,024');
+  const word = page.locator('.word[data-word=length]');
+  await letter.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(word).toHaveText('1,536');
+  await expect(letter).toHaveAttribute('aria-valuetext', '1,536');
+  await expect(letter).toBeFocused();
+  await page.keyboard.press('Home');
+  await expect(word).toHaveText('128');
+  await page.keyboard.press('PageUp');
+  await expect(word).toHaveText('768');
+  const box = await letter.boundingBox();
+  await page.mouse.move(box.x + 4, box.y + 4);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 30, box.y + 4, { steps: 3 });
+  await expect(word).toHaveText('1,024');
+  await page.mouse.move(box.x + 4, box.y + 4, { steps: 3 });
+  await expect(word).toHaveText('768');
+  await page.mouse.move(box.x - 46, box.y + 4, { steps: 3 });
+  await page.mouse.up();
+  await page.mouse.move(box.x + 200, box.y + 4);
+  await expect(word).toHaveText('384');
+  await axe(page);
+});

@@ -129,5 +129,5 @@ test('an opened working takes the values of its letters from the figures', () =>
   });
   assert.deepEqual(values_in('B + 1', '1'), {});
   const line = { symbols: '2 · B · H_kv', figures: '2 · 3 · 1,024' };
-  assert.match(String(legend(line, catalog.letters, n)), / = 3.* = 1,024/);
+  assert.match(String(legend(line, { catalog, n, controls: [], full: {} })), / = 3.* = 1,024/);
 });
