@@ -165,7 +165,11 @@ export function listen(app, root) {
     if (target instanceof HTMLTextAreaElement && target.dataset.message !== undefined)
       return asked.message(target.value);
     if (!(target instanceof HTMLInputElement)) return;
-    const { search, slide, number, measured } = target.dataset;
+    const { search, slide, number, measured, find } = target.dataset;
+    if (find !== undefined) {
+      ui.find = target.value;
+      return app.render(['ledger']);
+    }
     if (measured !== undefined) return asked.measured(measured, target.value);
     if (search !== undefined) {
       Object.assign(ui, { query: target.value, active: null });

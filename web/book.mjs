@@ -73,6 +73,17 @@ export function ledger(view) {
           'Back to the peak',
         ),
       h('span', { class: 'spacer' }),
+      h('input', {
+        type: 'search',
+        class: 'figure find',
+        'data-find': true,
+        'data-key': 'find',
+        'aria-label': 'Search the ledger: what, where, why',
+        placeholder: 'why is … alive?',
+        autocomplete: 'off',
+        spellcheck: 'false',
+        value: ui.find,
+      }),
       h(
         'button',
         {
@@ -109,10 +120,63 @@ export function ledger(view) {
               ],
         ),
       ),
-      ...now.parts.map((part) => part_rows(view, part)),
-      totals(view, now),
+      ...(words_of(ui.find).length > 0 && now.known
+        ? found_rows(view, now.parts)
+        : [...now.parts.map((part) => part_rows(view, part)), totals(view, now)]),
     ),
   );
+}
+
+/** @param {string} text */
+const words_of = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+/** The lines of a ledger in which every word stands. @param {Part[]} parts @param {string} text @returns {Part[]} */
+export const search = (parts, text) =>
+  parts
+    .map(({ id, lines }) => {
+      const found = lines.filter(({ what, where, why, symbols }) => {
+        const said = `${id} ${what} ${where} ${why} ${symbols}`.toLowerCase();
+        return words_of(text).every((word) => said.includes(word));
+      });
+      return { id, lines: found, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) };
+    })
+    .filter(({ lines }) => lines.length > 0);
+
+/** What a search found, each line with the reason why it is alive, and the sum. @param {View} view @param {Part[]} parts */
+function found_rows(view, parts) {
+  const found = search(parts, view.ui.find);
+  const count = found.reduce((sum, { lines }) => sum + lines.length, 0);
+  const bytes = found.reduce((sum, part) => sum + part.bytes, 0);
+  return [
+    ...found.map(({ id, lines }) =>
+      h(
+        'tbody',
+        { 'data-key': `found ${id}`, class: 'part' },
+        ...[...lines]
+          .sort((a, b) => b.bytes - a.bytes)
+          .flatMap((line) => line_rows(view, id, line, true)),
+      ),
+    ),
+    h(
+      'tbody',
+      { class: 'totals', 'data-key': 'found' },
+      h(
+        'tr',
+        { class: 'sum' },
+        h(
+          'th',
+          { scope: 'row', role: 'status' },
+          count === 0
+            ? 'No line has these words'
+            : count === 1
+              ? 'One line'
+              : `${view.n.count(count)} lines`,
+        ),
+        h('td', { class: 'f' }),
+        cells(view, bytes),
+      ),
+    ),
+  ];
 }
 
 /** @param {View} view @param {Part} part */

@@ -52,10 +52,15 @@ export function do_act(app, act, button, root) {
   else if (act.startsWith('chart-')) void chart(act, button, root);
   else if (act.startsWith('picture-')) void picture(app, act, button, root);
   else if (act === 'pin') void pin(app);
+  else if (act === 'pin-moment') void pin_moment(app);
+  else if (act === 'unpin-moments') ui.moments = [];
   else if (act === 'undo') void go_back(app, -1);
   else if (act in kCopies)
     void kCopies[act]().then((text) => copy(button, text(app.view(), button.dataset), root));
 }
+
+/** @param {App} app */
+export const pin_moment = async (app) => (await import('./moments.mjs')).pin_moment(app);
 
 /** @param {App} app */
 async function pin(app) {

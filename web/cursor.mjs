@@ -1,4 +1,5 @@
 // The cursor of the picture: pointer, touch and keys. It holds indices of the timeline's points.
+import { pin_moment } from './commands.mjs';
 import { drawn, peak_point, point_at } from './scale.mjs';
 
 /** @typedef {import('./app.mjs').App} App */
@@ -49,6 +50,7 @@ export function cursor_acts(app, root) {
     const last = events.length - 1;
     const at = ui.held ?? peak_point(timeline(), app.view().report.peak.event);
     const borders = marks.map((mark) => events.findIndex((event) => event >= mark.event));
+    if (event.key === 'p' && !event.ctrlKey && !event.metaKey) return void pin_moment(app);
     const to = /** @type {{[key: string]: number | null}} */ ({
       ArrowLeft: at - 1,
       ArrowDown: at - 1,

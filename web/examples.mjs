@@ -100,6 +100,8 @@ function body(view, example, sources, address) {
       'p',
       {},
       h('a', { href: address(example, example.scenarios[0].label) }, 'Open this scenario above'),
+      ' or ',
+      h('a', { href: `#workshop=${example.id}.1` }, 'work through its questions'),
     ),
   );
 }

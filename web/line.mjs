@@ -20,8 +20,8 @@ export function cells({ n, ui }, bytes) {
 export const line_key = (part, line) =>
   `${part} ${line.what} ${line.where} ${line.symbols} ${line.why}`;
 
-/** @param {View} view @param {string} part @param {Line} line */
-export function line_rows(view, part, line) {
+/** @param {View} view @param {string} part @param {Line} line @param {boolean} [reason] says why it is alive at once */
+export function line_rows(view, part, line, reason = false) {
   const { ui, n, catalog } = view;
   const key = line_key(part, line);
   const open = ui.lines.includes(key);
@@ -38,6 +38,8 @@ export function line_rows(view, part, line) {
         line.where === line.what ? '' : ` ${line.where}`,
         line.count > 1 ? `\u00a0×\u00a0${n.count(line.count)}` : '',
       ),
+      reason &&
+        h('span', { class: 'alive' }, h('i', { class: `swatch ${part}` }), `alive as: ${line.why}`),
     ),
     h(
       'td',

@@ -26,6 +26,11 @@ import { verdict } from './verdict.mjs';
 /** @param {View} view */
 const fits_not = ({ report: { verdict } }) => verdict !== null && verdict.fits !== 'yes';
 
+const moments = once(
+  (/** @type {View} */ { ui, scenario }) => ui.moments.some((pin) => pin.scenario === scenario),
+  later('ledger', async () => (await import('./moments.mjs')).moments),
+);
+
 /** The page's places by id, each with the function that fills it. Those in kLater are filled only once they are opened.
  * @type {{[id: string]: (view: View, outside: Outside) => (Node | null)[]}} */
 export const kPlaces = {
@@ -51,7 +56,7 @@ export const kPlaces = {
   measured: (view) => [measured(view)],
   recorded: (view) => [recorded(view)],
   share: later('share', async () => (await import('./share.mjs')).share),
-  ledger: (view) => [ledger(view)],
+  ledger: (view, outside) => [...moments(view, outside), ledger(view)],
   panel: (view) => [panel(view)],
   examples: (view, { reports, address }) => [examples(view, reports, address)],
   assumptions: (view) => [assumptions(view)],

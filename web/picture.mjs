@@ -45,12 +45,27 @@ export function picture(view) {
         svg('g', { 'data-key': 'limits' }, ...limits(view, f)),
         svg('g', { 'data-key': 'names' }, ...names(f)),
         svg('g', { 'data-key': 'peak' }, ...peak(view, f)),
+        svg('g', { 'data-key': 'pins' }, ...pins(view, f)),
         svg('g', { 'data-key': 'cursor' }, ...cursor(view, f)),
       ),
       handle(view),
     ),
     axis(view, f),
   );
+}
+
+/** The moments that are pinned. @param {View} view @param {Frame} f */
+function pins({ ui, scenario }, f) {
+  return ui.moments
+    .filter((pin) => pin.scenario === scenario)
+    .flatMap(({ event }, i) => {
+      const x = percent(f.x(event));
+      const name = 'AB'[i];
+      return [
+        svg('line', { class: 'cursor', x1: x, x2: x, y1: 0, y2: '100%', 'data-key': `line ${i}` }),
+        svg('text', { class: 'said pin', x, y: 12, dx: 4, 'data-key': name }, name),
+      ];
+    });
 }
 
 /** @param {View} view @param {Frame} f */
@@ -124,6 +139,12 @@ function readout(view) {
     size(n, timeline.reserved[i]),
     ' reserved. ',
     h('span', { class: 'place' }, place),
+    ' ',
+    h(
+      'button',
+      { type: 'button', class: 'link', 'data-act': 'pin-moment', 'data-key': 'pin' },
+      'Pin this moment',
+    ),
     ' ',
     moved &&
       h(

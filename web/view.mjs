@@ -20,6 +20,8 @@
  * @property {{text: string, answer: import('./types.mjs').Explanation | null}} message a pasted one, and what it says
  * @property {{given: {[id: string]: string}, answer: import('./types.mjs').Comparison | null}} measured
  * @property {State[]} trail every scenario since the page was opened, the present one last
+ * @property {Marked[]} moments that are pinned in the picture, in their order
+ * @property {string} find what was typed to search the ledger
  * @property {Pin[]} pins what the present scenario is compared with
  * @property {{[key: string]: {peak: number, why: string}}} ladder what was shown last, by change, while it is found out anew
  */
@@ -35,6 +37,9 @@
  * peak; or null where it cannot be estimated.
  * @typedef {{peak: number, parts: {[id: string]: number}, fits: 'yes' | 'close' | 'no' | null, reserved: number,
  *   when: string} | null} Cost */
+
+/** A moment that is pinned: an event of a scenario's timeline, and the ledger there.
+ * @typedef {{scenario: import('./types.mjs').Scenario, event: number, parts: import('./types.mjs').Part[]}} Marked */
 
 /**
  * @typedef {object} View
@@ -70,6 +75,8 @@ export const fresh_ui = () => ({
   message: { text: '', answer: null },
   measured: { given: {}, answer: null },
   trail: [],
+  moments: [],
+  find: '',
   pins: [],
   ladder: {},
 });
