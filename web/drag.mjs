@@ -24,7 +24,7 @@ export function drag(app, id, start) {
   const ended = new AbortController();
   const { signal } = ended;
   document.documentElement.classList.add('dragging');
-  addEventListener(
+  window.addEventListener(
     'pointermove',
     (event) => {
       if (event.pointerId !== start.pointerId) return;
@@ -34,7 +34,7 @@ export function drag(app, id, start) {
     { signal },
   );
   for (const end of ['pointerup', 'pointercancel'])
-    addEventListener(
+    window.addEventListener(
       end,
       () => {
         document.documentElement.classList.remove('dragging');
