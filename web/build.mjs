@@ -166,11 +166,18 @@ const packed = gzipSync(wasm_bytes, { level: 9 }).toString('base64');
 const embedded = `export const wasm = '${packed}';\nexport const font = '${readFileSync(join(web, kFont)).toString('base64')}';\n`;
 const made = { 'element.style.mjs': style_module, 'embedded.mjs': embedded };
 const all = (name) => made[name] ?? with_styles(name);
-write_script('memory-ledger.js', link('embed.mjs', all));
+// What an element has no view for is left out of it: its exports are there, and empty.
+const kPageOnly = ['compare.mjs', 'share.mjs', 'pairs.mjs', 'trail.mjs'];
+const emptied = (text) =>
+  [...text.matchAll(/^export (?:async )?(?:function|const) (\w+)/gm)]
+    .map(([, name]) => `export const ${name} = undefined;\n`)
+    .join('');
+const of_element = (name) => (kPageOnly.includes(name) ? emptied(local(name)) : all(name));
+write_script('memory-ledger.js', link('embed.mjs', of_element));
 write_script(
   'memory-ledger.single.js',
   link_classic('embed-single.mjs', (name) =>
-    name === 'embedded.mjs' ? `export const wasm = '${packed}';\n` : all(name),
+    name === 'embedded.mjs' ? `export const wasm = '${packed}';\n` : of_element(name),
   ),
 );
 for (const name of ['frame.js', 'parent.js']) write_script(name, read(name));
