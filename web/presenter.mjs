@@ -11,6 +11,9 @@ import { beside, made_of, picture_of, sentence } from './reveal.mjs';
 /** One slide: of the whole example, or of one of its questions.
  * @typedef {{kind: 'title' | 'given' | 'ask' | 'answer' | 'why' | 'parts' | 'lesson', number: number}} Slide */
 
+// Letters beyond which a sentence is no headline.
+const kLong = 260;
+
 /** The slides of an example, in order. @param {Exercise[]} exercises @param {string} lesson @returns {Slide[]} */
 export const slides_of = (exercises, lesson) => [
   { kind: 'title', number: 1 },
@@ -112,8 +115,16 @@ function body(stage, exercise, { kind }) {
         h('h1', { class: 'title ask', tabindex: -1 }, 'Made of'),
         made_of(exercise, sources, catalog, n),
       ];
-    case 'why':
-      return [h('h1', { class: 'title huge', tabindex: -1 }, ...sentence(exercise.why, n))];
+    case 'why': {
+      const long = exercise.why.reduce((sum, { text }) => sum + text.length, 0) > kLong;
+      return [
+        h(
+          'h1',
+          { class: long ? 'title ask' : 'title huge', tabindex: -1 },
+          ...sentence(exercise.why, n),
+        ),
+      ];
+    }
     default:
       return [h('h1', { class: 'title huge', tabindex: -1 }, ...stage.tell(example.lesson))];
   }

@@ -226,12 +226,73 @@ export const kQuestions = {
       of: kPeak,
     },
   ],
+  'colocated-rl': [
+    {
+      kind: 'size',
+      ask: 'Trainer and engine share one machine. How much is the trainer’s state of the larger model alone, at {inputs.adam|int} bytes for each of {large.model.letters.P|int} parameters?',
+      of: 'large.serving.colocated.state_16P_bytes',
+      why: 'Weights, gradients and two moments in FP32. The machine offers {large.verdict.usable_bytes|gib_gb} for everything together.',
+    },
+    {
+      kind: 'series',
+      ask: 'Draw what training beside the engine takes at least, for each run.',
+      of: '*.serving.colocated.phases[phase=training].bytes.low',
+      why: 'The fraction is the engine’s part alone: the trainer’s state, {large.serving.colocated.state_16P_bytes|gib_gb} of the larger model, stays whatever the engine gives up.',
+    },
+    {
+      kind: 'ticks',
+      ask: 'Which of the runs fit, without a doubt?',
+      of: '*.serving.colocated.fits',
+      is: 'yes',
+    },
+  ],
+  'eight-cards': [
+    {
+      kind: 'series',
+      ask: 'Draw the peak on each card.',
+      of: kPeak,
+      why: 'Replicas divide nothing, and buckets come on top. What is sharded divides; a card’s own micro-batch does not.',
+    },
+    {
+      kind: 'size',
+      ask: 'fully_shard over all the cards: how much of AdamW’s state does each of them keep?',
+      of: 'sharded.parts[id=optimizer].bytes',
+      why: '{alone.parts[id=optimizer].bytes|gib} on one card, divided by W.',
+    },
+    {
+      kind: 'parts',
+      run: 'sharded',
+      ask: 'And what does each part hold at the peak of one of these cards?',
+      why: 'Weights, gradients and state are shares; activations and what is gathered for use are whole.',
+    },
+  ],
+  'serving-afterwards': [
+    {
+      kind: 'size',
+      ask: 'Llama-2-7B serves one sequence of {mha.serving.cache.tokens|int} tokens, with a key and a value for every head. How large is its cache?',
+      of: 'mha.serving.cache.bytes',
+      why: '{mha.serving.cache.symbols|text} = {mha.serving.cache.bytes_per_token|int} bytes for every token.',
+    },
+    {
+      kind: 'series',
+      ask: 'Draw the cache of that sequence for each of the models.',
+      of: '*.serving.cache.bytes',
+      why: 'Heads that share keys and values divide it; one latent for all heads makes it smaller still. The size of the model is not in it.',
+    },
+    {
+      kind: 'choice',
+      from: 'runs',
+      pick: 'most',
+      of: '*.serving.weights_bytes',
+      ask: 'And which of them has the largest weights?',
+    },
+  ],
   'out-of-memory-message': [
     {
       kind: 'size',
-      ask: '“{run.verdict.first_failure.message|text}” How large is one tensor of B·T·V scores in {inputs.bytes|int} bytes each: is it the one that found no room?',
+      ask: 'The run stops for want of memory. Before you read its message: how large is one tensor of B·T·V scores in {inputs.bytes|int} bytes each?',
       of: 'run.verdict.first_failure.tried_bytes',
-      why: '{run.verdict.first_failure.symbols|text} = {run.verdict.first_failure.tried_bytes|gib}: the {run.verdict.first_failure.tensor|text}, to the last digit of the message.',
+      why: 'The message says: “{run.verdict.first_failure.message|text}” What it tried to allocate is {run.verdict.first_failure.symbols|text}, the {run.verdict.first_failure.tensor|text}.',
     },
     {
       kind: 'choice',
