@@ -13,6 +13,7 @@
 #include "core/explain/explain.hpp"
 #include "core/json.hpp"
 #include "core/report.hpp"
+#include "core/shell/import.hpp"
 #include "core/table.hpp"
 
 namespace {
@@ -35,6 +36,13 @@ constexpr const char* kHelp =
     "                                        units, the cause, the tensor, what to change first\n"
     "       ledger compare FILE|-            measured memory beside the estimate (JSON: scenario, "
     "measured)\n"
+    "       ledger import [--json | --scenario] [--card CARD] [--model ID] [--format ID] FILE...|-\n"
+    "                                        settings of other programs (Axolotl, LLaMA-Factory, "
+    "torchtune,\n"
+    "                                        TrainingArguments, trl, accelerate, DeepSpeed, verl, a "
+    "command\n"
+    "                                        line, config.json) as a scenario, and what each key "
+    "became\n"
     "       ledger catalog                   everything a scenario can choose from, with the "
     "defaults (JSON)\n"
     "       ledger --help | --version\n"
@@ -215,6 +223,8 @@ int main(int count, char** values) {
   if (command == "estimate") return estimate({arguments.begin() + 1, arguments.end()});
   if (command == "explain") return explain({arguments.begin() + 1, arguments.end()});
   if (command == "compare") return compare({arguments.begin() + 1, arguments.end()});
+  if (command == "import")
+    return ledger::shell::import_command({arguments.begin() + 1, arguments.end()});
   if (command == "events") return events({arguments.begin() + 1, arguments.end()});
   if (arguments.size() > 1)
     return refuse(std::string(command) + " takes nothing after it; see ledger --help.");

@@ -1,4 +1,4 @@
-// The rest of the door: messages and measurements. Larger than what a first estimate needs, hence a
+// The rest of the door: messages, measurements and settings of other programs. Larger than what a first estimate needs, hence a
 // module of its own, which holds everything.
 #include <emscripten/bind.h>
 
@@ -6,6 +6,7 @@
 
 #include "core/explain/compare.hpp"
 #include "core/explain/explain.hpp"
+#include "core/import/import.hpp"
 #include "wasm/bindings.cpp"  // registers the door's first two functions
 
 namespace {
@@ -15,10 +16,14 @@ std::string explain(const std::string& text, const std::string& scenario_json) {
   return ledger::explain(text, scenario_json);
 }
 std::string compare(const std::string& text) { return ledger::compare(text); }
+std::string import_files(const std::string& request_json) {
+  return ledger::import_files(request_json);
+}
 
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(full) {
   emscripten::function("explain", &explain);
   emscripten::function("compare", &compare);
+  emscripten::function("import_files", &import_files);
 }
