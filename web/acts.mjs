@@ -5,6 +5,7 @@ import { patch_of, step } from './choose.mjs';
 import { changes } from './changes.mjs';
 import { do_act, found, go, go_back } from './commands.mjs';
 import { drop } from './drop.mjs';
+import { givings } from './giving.mjs';
 import { questions } from './asked.mjs';
 import { cursor_acts } from './cursor.mjs';
 import { kGB, kGiB } from './number.mjs';
@@ -18,6 +19,7 @@ export function listen(app, root) {
   const on = /** @type {Document['addEventListener']} */ (root.addEventListener.bind(root));
   const { ui } = app;
   const asked = questions(app);
+  const giving = givings(app, root);
   const control = (/** @type {string | null} */ id) =>
     app.view().controls.find((row) => row.id === id);
 
@@ -71,6 +73,7 @@ export function listen(app, root) {
     if (opened) return app.take(ui.pins[Number(opened[1])].scenario);
     const gone = found(event, 'unpin');
     if (gone) ui.pins = ui.pins.filter((_, i) => i !== Number(gone[1]));
+    if (giving.click(event)) return;
     const part = found(event, 'part');
     const line = found(event, 'line');
     const change = found(event, 'change');
@@ -164,6 +167,8 @@ export function listen(app, root) {
       return paste(target.value);
     if (target instanceof HTMLTextAreaElement && target.dataset.message !== undefined)
       return asked.message(target.value);
+    if (target instanceof HTMLTextAreaElement && target.dataset.given !== undefined)
+      return giving.typed(target.value);
     if (!(target instanceof HTMLInputElement)) return;
     const { search, slide, number, measured, find } = target.dataset;
     if (find !== undefined) {

@@ -11,6 +11,7 @@ import { pages, sources } from './build/docs.mjs';
 import { link, link_classic, link_pieces, without_comments } from './build/link.mjs';
 import { manifest, write_worker } from './build/offline.mjs';
 import { paper } from './build/paper.mjs';
+import { yaml_module } from './build/yaml.mjs';
 
 const web = fileURLToPath(new URL('.', import.meta.url));
 const [wasm = 'build/wasm', site = 'build/site'] = process.argv
@@ -95,8 +96,13 @@ const style = kStyles.map((name) => read(`style/${name}.css`)).join('\n');
 
 rmSync(site, { recursive: true, force: true });
 mkdirSync(join(site, 'fonts'), { recursive: true });
+const yaml = yaml_module();
 const local = (name) =>
-  name === 'ledger.mjs' ? readFileSync(join(wasm, name), 'utf8') : read(name);
+  name === 'ledger.mjs'
+    ? readFileSync(join(wasm, name), 'utf8')
+    : name === 'js-yaml.mjs'
+      ? yaml
+      : read(name);
 
 // Text through esbuild, or null where there is none. `kind` is js or css.
 function smaller(text, kind) {

@@ -86,6 +86,11 @@ function restore(element) {
       const value = element.getAttribute('value') ?? '';
       if (element.value !== value) element.value = value;
     }
+  } else if (element instanceof HTMLTextAreaElement) {
+    // Only what is filled by the page itself, as where text was pasted elsewhere.
+    const value = element.getAttribute('value');
+    if (value !== null && element.value !== value && element !== active_in(element))
+      element.value = value;
   } else if (element instanceof HTMLSelectElement) {
     for (const option of element.options) {
       if (option.hasAttribute('selected') !== option.selected && option.hasAttribute('selected')) {

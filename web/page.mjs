@@ -53,6 +53,7 @@ export const kPlaces = {
   compare: later('compare', async () => (await import('./compare.mjs')).compare),
   sweep: later('sweep', async () => (await import('./sweep.mjs')).sweep),
   message: (view) => [message(view)],
+  given: later('given', async () => (await import('./paste.mjs')).paste),
   measured: (view) => [measured(view)],
   recorded: (view) => [recorded(view)],
   share: later('share', async () => (await import('./share.mjs')).share),
@@ -69,6 +70,7 @@ export const kLater = [
   'compare',
   'share',
   'message',
+  'given',
   'measured',
   'recorded',
 ];

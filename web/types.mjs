@@ -140,8 +140,25 @@
  * @property {Problem[]} problems
  */
 
+/**
+ * Settings of other programs and what they became; docs/contract.md.
+ * @typedef {object} Imported
+ * @property {Scenario | null} scenario
+ * @property {boolean} whole the estimate takes it
+ * @property {string[]} yaml files that a YAML reader has to read first
+ * @property {{file: string, id: string, name: string, versions: string, sureness: 'certain' | 'likely' | 'said'}[]} formats
+ * @property {{id: string, name: string}[]} known formats
+ * @property {{file: string, path: string, given: string, status: 'became' | 'ignored' | 'unsupported' | 'unknown',
+ *   became: {path: string, value: string}[], why: string, nearest?: string}[]} keys
+ * @property {{path: string, value: string, why: string}[]} implied
+ * @property {string[]} near presets that a model's name may mean
+ * @property {string[]} notes sentences
+ * @property {Problem[]} problems
+ */
+
 /** What the page asks of the core: text in, text out.
  * @typedef {{estimate: (text: string) => string, catalog: () => string,
- *   explain: (text: string, scenario: string) => string, compare: (text: string) => string}} Core */
+ *   explain: (text: string, scenario: string) => string, compare: (text: string) => string,
+ *   import_files: (request: string) => string}} Core */
 
 export {};

@@ -23,6 +23,9 @@
  * @property {Marked[]} moments that are pinned in the picture, in their order
  * @property {string} find what was typed to search the ledger
  * @property {Pin[]} pins what the present scenario is compared with
+ * @property {{text: string, files: {name: string, text: string}[], format: string, choice: {model?: string},
+ *   answer: import('./types.mjs').Imported | null, wrong: string, taken: boolean,
+ *   before: import('./types.mjs').Scenario | null}} given settings of other programs; `before` is what was there
  * @property {{[key: string]: {peak: number, why: string}}} ladder what was shown last, by change, while it is found out anew
  */
 
@@ -78,5 +81,15 @@ export const fresh_ui = () => ({
   moments: [],
   find: '',
   pins: [],
+  given: {
+    text: '',
+    files: [],
+    format: '',
+    choice: {},
+    answer: null,
+    wrong: '',
+    taken: false,
+    before: null,
+  },
   ladder: {},
 });

@@ -297,6 +297,12 @@ std::string answer(Reading& reading, const Value& keep, const Value& with) {
     w.key("sureness").text(one.sureness).end_object();
   }
   w.end_list();
+  w.key("known").begin_list();
+  for (const Format& format : formats()) {
+    if (format.id == "deepspeed_plugin") continue;
+    w.begin_object().key("id").text(format.id).key("name").text(format.name).end_object();
+  }
+  w.end_list();
   write_keys(w, reading.sheets);
   write_implied(w, reading.sheets, settled.scenario);
   w.key("near").begin_list();

@@ -37,7 +37,8 @@ test('every file of settings becomes what its program would run', { skip }, () =
     const of = (status) => answer.keys.filter((key) => key.status === status);
     const paths = of('unsupported').map(({ path }) => path);
     if (one.unsupported) assert.deepEqual(paths.sort(), [...one.unsupported].sort(), name);
-    for (const path of one.unsupported_some ?? []) assert.ok(paths.includes(path), `${name}: ${path}`);
+    for (const path of one.unsupported_some ?? [])
+      assert.ok(paths.includes(path), `${name}: ${path}`);
     if (!one.unsupported && !one.unsupported_some) assert.deepEqual(paths, [], name);
     assert.deepEqual(
       Object.fromEntries(of('unknown').map(({ path, nearest }) => [path, nearest])),
@@ -58,7 +59,10 @@ test('every file of settings becomes what its program would run', { skip }, () =
     }
     // Nothing is silent: every key says what it came to, and why where nothing came of it.
     for (const key of answer.keys) {
-      assert.ok(key.status === 'became' ? key.became.length + key.why.length > 0 : key.why, key.path);
+      assert.ok(
+        key.status === 'became' ? key.became.length + key.why.length > 0 : key.why,
+        key.path,
+      );
     }
     assert.equal(status, one.problems ? 2 : 0, name);
     if (one.problems) continue;
@@ -91,7 +95,11 @@ test('YAML bombs, endless nesting and nonsense are refused in a sentence', { ski
   const bomb = ['a: &a [x, x, x, x, x, x, x, x, x, x]'];
   for (let i = 1; i < 9; ++i) {
     const letter = (n) => String.fromCharCode(97 + n);
-    bomb.push(`${letter(i)}: &${letter(i)} [${Array(10).fill(`*${letter(i - 1)}`).join(', ')}]`);
+    bomb.push(
+      `${letter(i)}: &${letter(i)} [${Array(10)
+        .fill(`*${letter(i - 1)}`)
+        .join(', ')}]`,
+    );
   }
   for (const text of [
     bomb.join('\n'),
@@ -113,5 +121,8 @@ test('unknown options and missing files are named', { skip }, () => {
   assert.match(run(['import']).err, /needs a file/);
   assert.match(run(['import', '--nonsense']).err, /not --nonsense/);
   assert.match(run(['import', '/nonexistent']).err, /could not be opened/);
-  assert.match(run(['import', '--format', 'nonsense', '-'], '{"a": 1}').out, /no format that is known/);
+  assert.match(
+    run(['import', '--format', 'nonsense', '-'], '{"a": 1}').out,
+    /no format that is known/,
+  );
 });

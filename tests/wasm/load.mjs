@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const program = `${root}build/native/ledger`;
 
-// { estimate(text), catalog() } and, of the full module, { explain(text, scenario), compare(text) }, from text to text. The
+// { estimate(text), catalog() } and, of the full module, { explain(text, scenario), compare(text), import_files(request) }, from text to text. The
 // build is for pages, so the bytes are handed to it.
 export async function wasm(name = 'ledger') {
   const { default: start } = await import(`${root}build/wasm/${name}.mjs`);

@@ -1,7 +1,9 @@
 // The page and the program give the same report, byte for byte.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { measured_scenarios, native, public_messages, wasm } from './load.mjs';
+import { measured_scenarios, native, program, public_messages, wasm } from './load.mjs';
 
 const ledger = await wasm();
 const full = await wasm('full');
@@ -53,6 +55,18 @@ test('public messages have the same explanation in both builds', () => {
     measured: { nvidia_smi: '8012MiB', total: '23.68 GiB' },
   });
   assert_same_text(`${full.compare(question)}\n`, native(['compare', '-'], question), question);
+});
+
+test('settings of other programs become the same in both builds', () => {
+  const folder = new URL('../data/imports/', import.meta.url).pathname;
+  const names = readdirSync(folder).filter((name) => /\.(json|sh|txt)$/.test(name));
+  for (const name of names.filter((one) => one !== 'expected.json')) {
+    const file = { name: folder + name, text: readFileSync(folder + name, 'utf8') };
+    const { status, stdout } = spawnSync(program, ['import', '--json', file.name]);
+    assert.ok(status === 0 || status === 2, name);
+    const answer = full.import_files(JSON.stringify({ files: [file], with: {} }));
+    assert_same_text(`${answer}\n`, stdout.toString(), name);
+  }
 });
 
 test('nonsense has the same answer in both builds', () => {
