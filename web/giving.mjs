@@ -58,8 +58,8 @@ export function givings(app, root) {
     },
     /** @param {Event} event @returns {boolean} whether it was one of these buttons */
     click(event) {
-      const act = found(event, 'given-act');
-      const model = found(event, 'given-model');
+      const act = found(event, 'giving');
+      const model = found(event, 'meant');
       if (model) void given().then((acts) => acts.choose_model(app, model[1]));
       else if (act) {
         const index = Number(act[0].dataset.index);

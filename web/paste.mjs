@@ -1,15 +1,17 @@
 // The box for settings of other programs, and what every key of them became.
 import { h } from './dom.mjs';
 import { table } from './table.mjs';
+import { verdict_sentence } from './verdict.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./types.mjs').Imported} Imported */
 /** @typedef {Imported['keys'][number]} Key */
 
+// What asks for attention stands open.
 const kGroups = [
-  { status: 'became', title: 'Taken', open: true },
   { status: 'unsupported', title: 'Not supported', open: true },
   { status: 'unknown', title: 'Unknown', open: true },
+  { status: 'became', title: 'Taken', open: false },
   { status: 'ignored', title: 'Ignored: no size depends on them', open: false },
 ];
 
@@ -53,7 +55,7 @@ export function paste(view) {
       given.text.trim() !== '' &&
         h(
           'button',
-          { type: 'button', class: 'link', 'data-given-act': 'another' },
+          { type: 'button', class: 'link', 'data-giving': 'another' },
           'Keep this and paste another',
         ),
     ),
@@ -69,7 +71,7 @@ export function paste(view) {
             ' ',
             h(
               'button',
-              { type: 'button', class: 'link', 'data-given-act': 'remove', 'data-index': i },
+              { type: 'button', class: 'link', 'data-giving': 'remove', 'data-index': i },
               'leave out',
               h('span', { class: 'hidden' }, ` ${name}`),
             ),
@@ -96,7 +98,7 @@ export function formats_of({ formats }) {
 }
 
 /** @param {View} view @param {Imported} answer */
-function summary({ n, ui }, answer) {
+function summary({ n, ui, report }, answer) {
   const { formats, problems, notes, near, known } = answer;
   const count = (/** @type {string} */ status) => n.count(of(answer, status).length);
   const unsure = formats.some(({ sureness }) => sureness === 'likely');
@@ -116,7 +118,16 @@ function summary({ n, ui }, answer) {
         'p',
         {},
         'The scenario above is made of it; the card stays as it was. ',
-        h('button', { type: 'button', class: 'link', 'data-given-act': 'undo' }, 'Undo'),
+        h('button', { type: 'button', class: 'link', 'data-giving': 'undo' }, 'Undo'),
+      ),
+    ui.given.taken &&
+      problems.length === 0 &&
+      h(
+        'p',
+        {},
+        h('b', {}, verdict_sentence(report, n)),
+        ' ',
+        h('button', { type: 'button', class: 'link', 'data-skip': 'answer' }, 'See the verdict'),
       ),
     ...problems.map(({ message }) => h('p', { class: 'problem' }, message)),
     near.length > 0 &&
@@ -126,7 +137,7 @@ function summary({ n, ui }, answer) {
         'Take in its place: ',
         ...near.flatMap((id, i) => [
           i > 0 ? ', ' : '',
-          h('button', { type: 'button', class: 'link', 'data-given-model': id }, id),
+          h('button', { type: 'button', class: 'link', 'data-meant': id }, id),
         ]),
       ),
     ...notes.map((note) => h('p', {}, note)),

@@ -59,7 +59,9 @@ test('every key says what it became, and the card stays; undo gives back what wa
   const box = page.locator('#given');
   await expect(box.locator('.found')).toContainText('Axolotl YAML');
   await expect(box).toContainText('neftune_noise_alpha: 5');
+  await box.locator('summary').filter({ hasText: 'Taken' }).click();
   await expect(box).toContainText('training.max_length = 4096');
+  await expect(box.locator('[role=status]')).toContainText('It does not fit');
   await expect(page).toHaveURL(/card=rtx-4090/);
   await expect(page).toHaveURL(/Llama-3.1-8B/);
   await axe(page);
@@ -103,7 +105,7 @@ test('a preset can be taken in the place of a model that is not known', async ({
 }) => {
   await ledger();
   await paste(page, data('axolotl-misspelt.yml'));
-  await page.locator('#given [data-given-model]').first().click();
+  await page.locator('#given [data-meant]').first().click();
   await expect(page.locator('#say')).toContainText('SmolLM2-1.7B');
 });
 
@@ -111,6 +113,7 @@ test('with the keyboard alone: a command line, then another format', async ({ le
   await ledger();
   await page.getByRole('button', { name: 'Paste what you have' }).focus();
   await page.keyboard.press('Enter');
+  await expect(page.locator('#given-text')).toBeVisible(); // its module is loaded now
   await page.keyboard.press('Tab'); // from the summary into the box
   await expect(page.locator('#given-text')).toBeFocused();
   await page.keyboard.insertText(data('command-torchrun.txt'));
