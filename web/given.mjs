@@ -6,8 +6,8 @@
 
 // What stays of the scenario that was there: the machine, which such files do not know.
 const kKept = ['card', 'device', 'allocator'];
-// Bytes of one file; settings are small, and the core refuses longer texts.
-const kMostBytes = 8e6;
+// Bytes of one file; settings are small, and the core refuses longer ones.
+const kMostBytes = 1e6;
 // Milliseconds for which typing rests.
 const kRest = 300;
 
@@ -40,11 +40,15 @@ export function add_another(app) {
 
 /** @param {App} app @param {Iterable<File>} list */
 export async function dropped(app, list) {
+  const all = [...list];
+  const large = all.find(({ size }) => size > kMostBytes);
+  if (large) {
+    const wrong = `${large.name} is larger than settings are; give the settings alone.`;
+    app.ui.given = { ...app.ui.given, wrong };
+    return app.render(['given']);
+  }
   const files = await Promise.all(
-    [...list].slice(0, 16).map(async (file) => ({
-      name: file.name,
-      text: file.size > kMostBytes ? '' : await file.text(),
-    })),
+    all.map(async (file) => ({ name: file.name, text: await file.text() })),
   );
   const { given } = app.ui;
   const lacks = given.answer?.problems.some(({ path }) => path === 'model');

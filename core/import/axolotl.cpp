@@ -1,4 +1,5 @@
-// Axolotl's YAML, by its schemas of version 0.12 to 0.17: keys, defaults, and what they lead to.
+// Axolotl's YAML, by its schemas at 002a637 and 00564c8, utils/config at 00ce888: keys, defaults,
+// and what they lead to.
 #include "core/import/formats.hpp"
 
 #include <cmath>
@@ -526,7 +527,7 @@ void finish(Sheet& sheet) {
 }  // namespace
 
 Format axolotl_format() {
-  return {"axolotl", "Axolotl YAML", "Axolotl 0.12 to 0.17", kKeys, &finish};
+  return {"axolotl", "Axolotl YAML", "Axolotl at 002a637", kKeys, &finish};
 }
 
 }  // namespace ledger::pasted

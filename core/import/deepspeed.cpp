@@ -1,5 +1,5 @@
-// DeepSpeed's JSON, by its documentation of the configuration and runtime/zero/config.py of version
-// 0.18.
+// DeepSpeed's JSON, by its documentation of the configuration and runtime/zero/config.py at
+// edaa722.
 #include "core/import/formats.hpp"
 #include "core/import/parts.hpp"
 #include "core/import/reasons.hpp"
@@ -156,7 +156,7 @@ void finish(Sheet& sheet) {
 }  // namespace
 
 Format deepspeed_format() {
-  return {"deepspeed", "DeepSpeed JSON", "DeepSpeed 0.18", kKeys, &finish};
+  return {"deepspeed", "DeepSpeed JSON", "DeepSpeed at edaa722", kKeys, &finish};
 }
 
 }  // namespace ledger::pasted

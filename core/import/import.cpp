@@ -18,6 +18,7 @@ namespace {
 using json::Writer;
 
 constexpr std::size_t kMostFiles = 16;
+constexpr std::size_t kMostBytes = 1u << 20;  // of all; settings have a few thousand
 
 // What one file turned out to be.
 struct Recognised {
@@ -322,6 +323,8 @@ std::string refused(std::string_view message) {
 }
 
 std::string imported(std::string_view text) {
+  if (text.size() > kMostBytes)
+    return refused("These files are longer than settings are; give the settings alone.");
   const json::Parsed parsed = json::parse(text);
   if (!parsed.error.empty()) return refused("The request is not JSON: " + parsed.error + ".");
   const Value* files = parsed.value.find("files");

@@ -1,5 +1,5 @@
-// LLaMA-Factory's YAML, by its hparams and model/adapter.py of version 0.9.4: keys, defaults, what
-// they lead to.
+// LLaMA-Factory's YAML, by its hparams and model/adapter.py at 00577a8 and 01d87b8: keys, defaults,
+// what they lead to.
 #include "core/import/formats.hpp"
 #include "core/import/parts.hpp"
 #include "core/import/reasons.hpp"
@@ -340,7 +340,7 @@ void finish(Sheet& sheet) {
 }  // namespace
 
 Format llama_factory_format() {
-  return {"llamafactory", "LLaMA-Factory YAML", "LLaMA-Factory 0.9.4", kKeys, &finish};
+  return {"llamafactory", "LLaMA-Factory YAML", "LLaMA-Factory at 00577a8", kKeys, &finish};
 }
 
 }  // namespace ledger::pasted

@@ -9,6 +9,7 @@ namespace ledger::pasted {
 namespace {
 
 constexpr std::size_t kMostKeys = 2000;  // of all files; a settings file has a few hundred
+constexpr std::size_t kMostCompared = 60;
 
 bool covers(std::string_view row, std::string_view path) {
   if (!row.empty() && row.back() == '*') return path.starts_with(row.substr(0, row.size() - 1));
@@ -148,7 +149,7 @@ void walk(Sheet& sheet, const Value& object, std::string_view prefix) {
       apply(sheet, *row, member.value, key, index);
     } else {
       key.status = Status::kUnknown;
-      key.nearest = nearest_key(sheet.format, path);
+      if (++sheet.all.unknown <= kMostCompared) key.nearest = nearest_key(sheet.format, path);
       key.why = "is no key that is known of " + std::string(sheet.format.name);
     }
     sheet.all.keys.push_back(std::move(key));

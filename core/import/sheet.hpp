@@ -73,7 +73,8 @@ struct Together {
 struct Sheets {
   std::vector<Key> keys;
   std::vector<Setting> settings;
-  std::vector<std::string> notes;    // sentences
+  std::size_t unknown = 0;         // keys, of which only the first are compared with the known ones
+  std::vector<std::string> notes;  // sentences
   std::vector<std::string> missing;  // files that are named but were not given
   Together together;
 };

@@ -1,4 +1,5 @@
-// verl's settings, from YAML or as overrides on a command line, by trainer/config of version 0.7.
+// verl's settings, from YAML or as overrides on a command line, by
+// trainer/config/_generated_ppo_trainer.yaml at 035682e.
 #include "core/import/formats.hpp"
 
 #include <cmath>
@@ -227,6 +228,6 @@ void finish(Sheet& sheet) {
 
 }  // namespace
 
-Format verl_format() { return {"verl", "verl settings", "verl 0.7", kKeys, &finish}; }
+Format verl_format() { return {"verl", "verl settings", "verl at 035682e", kKeys, &finish}; }
 
 }  // namespace ledger::pasted

@@ -117,6 +117,17 @@ test('YAML bombs, endless nesting and nonsense are refused in a sentence', { ski
   }
 });
 
+test('the documentation lists what the tables hold', { skip }, () => {
+  const { status, stderr } = spawnSync(
+    'node',
+    [join(root, 'tools/importing.mjs'), program, '--check'],
+    {
+      encoding: 'utf8',
+    },
+  );
+  assert.equal(status, 0, stderr);
+});
+
 test('unknown options and missing files are named', { skip }, () => {
   assert.match(run(['import']).err, /needs a file/);
   assert.match(run(['import', '--nonsense']).err, /not --nonsense/);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# verl 0.7
+# verl at 035682e
 set -x
 MODEL=${MODEL:-Qwen/Qwen2.5-3B-Instruct}
 python3 -m verl.trainer.main_ppo \
