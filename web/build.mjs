@@ -173,7 +173,15 @@ const embedded = `export const wasm = '${packed}';\nexport const font = '${readF
 const made = { 'element.style.mjs': style_module, 'embedded.mjs': embedded };
 const all = (name) => made[name] ?? with_styles(name);
 // What an element has no view for is left out of it: its exports are there, and empty.
-const kPageOnly = ['compare.mjs', 'share.mjs', 'pairs.mjs', 'trail.mjs'];
+const kPageOnly = [
+  'compare.mjs',
+  'share.mjs',
+  'pairs.mjs',
+  'trail.mjs',
+  'paste.mjs',
+  'given.mjs',
+  'yaml.mjs',
+];
 const emptied = (text) =>
   [...text.matchAll(/^export (?:async )?(?:function|const) (\w+)/gm)]
     .map(([, name]) => `export const ${name} = undefined;\n`)
