@@ -1,6 +1,7 @@
 // The ledger: the seven parts at a moment; each opens into its lines, each line into its working.
 import { h } from './dom.mjs';
 import { cells, line_rows } from './line.mjs';
+import { traced } from './number.mjs';
 import { shown_point } from './picture.mjs';
 import { peak_point, point_at } from './scale.mjs';
 import { phase_name } from './verdict.mjs';
@@ -10,7 +11,8 @@ import { phase_name } from './verdict.mjs';
 
 /** The ledger that is shown. While a moment is being estimated its totals are known (the timeline has them), its lines
  * are not.
- * @param {View} view @returns {{parts: Part[], known: boolean, event: number, allocated: number, reserved: number, at_peak: boolean}} */
+ * @param {View} view @returns {{parts: Part[], known: boolean, event: number, point: number, allocated: number, reserved: number,
+ *   at_peak: boolean}} */
 export function ledger_now(view) {
   const { report, moment } = view;
   const { timeline, peak } = report;
@@ -22,6 +24,7 @@ export function ledger_now(view) {
       parts: report.parts,
       known: true,
       event: peak.event,
+      point: i,
       allocated,
       reserved,
       at_peak: true,
@@ -29,6 +32,7 @@ export function ledger_now(view) {
   }
   const base = {
     event,
+    point: i,
     allocated: timeline.allocated[i],
     reserved: timeline.reserved[i],
     at_peak: false,
@@ -64,7 +68,10 @@ export function ledger(view) {
         { id: 'ledger-title' },
         now.at_peak
           ? 'The ledger at the peak'
-          : `The ledger in the ${phase_name(mark.phase)} of step ${mark.step}`,
+          : [
+              `The ledger in the ${phase_name(mark.phase)} of step `,
+              traced('timeline.marks', mark.step),
+            ],
       ),
       !now.at_peak &&
         h(
@@ -121,11 +128,18 @@ export function ledger(view) {
         ),
       ),
       ...(words_of(ui.find).length > 0 && now.known
-        ? found_rows(view, now.parts)
-        : [...now.parts.map((part) => part_rows(view, part)), totals(view, now)]),
+        ? found_rows(view, now)
+        : [...now.parts.map((part) => part_rows(view, part, now)), totals(view, now)]),
     ),
   );
 }
+
+/** Where a part of the ledger that is shown stands in the report. @param {{at_peak: boolean}} now @param {string} id */
+const path_of_part = (now, id) => `${now.at_peak ? '' : 'moment.'}parts[id=${id}]`;
+
+/** @param {ReturnType<typeof ledger_now>} now @param {string} id @param {import('./types.mjs').Line} line */
+const path_of_line = (now, id, line) =>
+  `${path_of_part(now, id)}.lines.${now.parts.find((part) => part.id === id)?.lines.indexOf(line)}`;
 
 /** @param {string} text */
 const words_of = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -142,9 +156,12 @@ export const search = (parts, text) =>
     })
     .filter(({ lines }) => lines.length > 0);
 
-/** What a search found, each line with the reason why it is alive, and the sum. @param {View} view @param {Part[]} parts */
-function found_rows(view, parts) {
-  const found = search(parts, view.ui.find);
+/** What a search found, each line with the reason why it is alive, and the sum. @param {View} view @param {ReturnType<typeof ledger_now>} now */
+function found_rows(view, now) {
+  const found = search(now.parts, view.ui.find);
+  /** @param {string} id @param {import('./types.mjs').Line} line */
+  const path_of = (id, line) => path_of_line(now, id, line);
+  const sum = found.flatMap(({ id, lines }) => lines.map((line) => `${path_of(id, line)}.bytes`));
   const count = found.reduce((sum, { lines }) => sum + lines.length, 0);
   const bytes = found.reduce((sum, part) => sum + part.bytes, 0);
   return [
@@ -154,7 +171,7 @@ function found_rows(view, parts) {
         { 'data-key': `found ${id}`, class: 'part' },
         ...[...lines]
           .sort((a, b) => b.bytes - a.bytes)
-          .flatMap((line) => line_rows(view, id, line, true)),
+          .flatMap((line) => line_rows(view, id, line, path_of(id, line), true)),
       ),
     ),
     h(
@@ -173,20 +190,22 @@ function found_rows(view, parts) {
               : `${view.n.count(count)} lines`,
         ),
         h('td', { class: 'f' }),
-        cells(view, bytes),
+        cells(view, bytes, sum.join(' + ')),
       ),
     ),
   ];
 }
 
-/** @param {View} view @param {Part} part */
-function part_rows(view, part) {
+/** @param {View} view @param {Part} part @param {ReturnType<typeof ledger_now>} now */
+function part_rows(view, part, now) {
   const { ui, catalog, n } = view;
   const about = catalog.parts.find(({ id }) => id === part.id);
   const open = ui.parts.includes(part.id);
   const name = about?.name ?? part.id;
   const empty = part.bytes === 0;
   const lines = [...part.lines].sort((a, b) => b.bytes - a.bytes);
+  const path = path_of_part(now, part.id);
+  const total = now.known ? `${path}.bytes` : `timeline.parts.${part.id}.${now.point}`;
   return h(
     'tbody',
     { 'data-key': part.id, class: empty ? 'part empty' : 'part' },
@@ -204,40 +223,55 @@ function part_rows(view, part) {
               { type: 'button', 'data-part': part.id, 'aria-expanded': String(open) },
               name,
             ),
-        h('span', { class: 'about' }, about?.what ?? ''),
+        h(
+          'span',
+          { class: 'about', 'data-path': `catalog.parts[id=${part.id}].what` },
+          about?.what ?? '',
+        ),
       ),
       h(
         'td',
-        { class: 'f count' },
+        { class: 'f count', 'data-path': `${path}.lines.length` },
         empty || !lines.length
           ? ''
           : lines.length === 1
             ? 'one line'
             : `${n.count(lines.length)} lines`,
       ),
-      cells(view, part.bytes),
+      cells(view, part.bytes, total),
     ),
-    open && !empty && lines.flatMap((line) => line_rows(view, part.id, line)),
+    open &&
+      !empty &&
+      lines.flatMap((line) => line_rows(view, part.id, line, path_of_line(now, part.id, line))),
   );
 }
 
 /** @param {View} view @param {ReturnType<typeof ledger_now>} now */
 function totals(view, now) {
   const unused = now.reserved - now.allocated;
-  /** @param {string} key @param {string} name @param {string} about @param {number} bytes */
-  const row = (key, name, about, bytes) =>
+  const [allocated, reserved] = now.at_peak
+    ? ['peak.allocated_bytes', 'peak.reserved_bytes']
+    : [`timeline.allocated.${now.point}`, `timeline.reserved.${now.point}`];
+  /** @param {string} key @param {string} name @param {string} about @param {number} bytes @param {string} path */
+  const row = (key, name, about, bytes, path) =>
     h(
       'tr',
       { class: key, 'data-key': key },
       h('th', { scope: 'row' }, name, h('span', { class: 'about' }, about)),
       h('td', { class: 'f' }),
-      cells(view, bytes),
+      cells(view, bytes, path),
     );
   return h(
     'tbody',
     { class: 'totals', 'data-key': 'totals' },
-    row('sum', 'Allocated', 'the seven parts together', now.allocated),
-    row('unused', 'Reserved, unused', 'kept by PyTorch’s allocator for later', unused),
-    row('reserved', 'Reserved', 'what PyTorch has taken from the card', now.reserved),
+    row('sum', 'Allocated', 'the seven parts together', now.allocated, allocated),
+    row(
+      'unused',
+      'Reserved, unused',
+      'kept by PyTorch’s allocator for later',
+      unused,
+      `${reserved} - ${allocated}`,
+    ),
+    row('reserved', 'Reserved', 'what PyTorch has taken from the card', now.reserved, reserved),
   );
 }

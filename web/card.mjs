@@ -1,7 +1,8 @@
 // A picture for a chat: verdict, the card's bar and the ledger's parts, drawn on a canvas. What is drawn where is decided
 // apart from the drawing, so that it can be tested.
 import { is_object } from './scenario.mjs';
-import { segments, verdict_sentence } from './verdict.mjs';
+import { segments } from './segments.mjs';
+import { verdict_sentence } from './verdict.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** One thing to draw, in pixels; colours are names of the style's variables.

@@ -158,9 +158,7 @@ export function ladder(view) {
     ...rows
       .filter(({ cost }) => cost !== null)
       .slice(0, Math.max(kMost, helps))
-      .map(({ key, label, cost }) =>
-        rung(view, key, label, ui.ladder[key] ?? null, now, opens(view, cost)),
-      ),
+      .map((row) => rung(view, row, ui.ladder[row.key] ?? null, now, opens(view, row.cost))),
   );
 }
 
@@ -180,26 +178,41 @@ function why({ report, catalog, n }, { peak, parts }) {
   return `${name} ${n.signed_gib(grown.by)} GiB`;
 }
 
-/** @param {View} view @param {string} key @param {string} label @param {{peak: number, why: string} | null} found
+/** @param {View} view @param {Change} change @param {{peak: number, why: string} | null} found
  * @param {number} now bytes @param {boolean} opened it fits with this change only */
-function rung(view, key, label, found, now, opened) {
+function rung(view, { key, label, patch }, found, now, opened) {
   const { n } = view;
   const peak = found?.peak ?? null;
   const less = peak !== null && now - peak >= kSeen;
   return h(
     'li',
-    { 'data-key': key, class: peak === null ? 'waiting' : less || opened ? 'less' : 'more' },
-    h('button', { type: 'button', class: 'link', 'data-change': key }, label),
+    {
+      'data-key': key,
+      'data-of': JSON.stringify(patch, (_, value) => value ?? null),
+      class: peak === null ? 'waiting' : less || opened ? 'less' : 'more',
+    },
+    h(
+      'button',
+      { type: 'button', class: 'link', 'data-change': key, 'data-path': 'change; scenario.peft' },
+      label,
+    ),
     opened && h('span', { class: 'fits' }, ' fits'),
-    !less && !opened && found && h('span', { class: 'why' }, ` ${found.why}`),
+    !less &&
+      !opened &&
+      found &&
+      h('span', { class: 'why', 'data-path': 'parts - now.parts' }, ` ${found.why}`),
     peak === null
       ? h('span', { class: 'peak' }, '…')
       : h(
           'data',
-          { class: 'peak', value: peak, title: n.exact(peak) },
+          { class: 'peak', value: peak, title: n.exact(peak), 'data-path': 'peak.allocated_bytes' },
           `${n.gib(peak)} GiB `,
           h('span', { class: 'gb' }, `${n.gb(peak)} GB`),
         ),
-    h('span', { class: 'difference' }, peak === null ? '' : n.signed_gib(peak - now)),
+    h(
+      'span',
+      { class: 'difference', 'data-path': 'peak.allocated_bytes - now.peak.allocated_bytes' },
+      peak === null ? '' : n.signed_gib(peak - now),
+    ),
   );
 }

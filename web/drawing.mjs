@@ -120,6 +120,8 @@ export function grid({ n, report }, f) {
                 y,
                 dy: -4,
                 'data-key': text,
+                // A mark of a scale is no figure of the report: it says which height it stands at.
+                'data-scale': bytes,
               },
               text,
             ),
@@ -171,6 +173,7 @@ export function limits({ report, n }, f) {
         y: percent(reserved),
         dy: under ? 15 : -6,
         'data-key': 'reserved',
+        'data-path': 'peak.reserved_bytes',
       },
       `reserved ${n.gib(peak.reserved_bytes)} GiB`,
     ),
@@ -179,17 +182,16 @@ export function limits({ report, n }, f) {
   const name = `${verdict.card ?? 'usable'}: ${n.gib(f.limit)} GiB`;
   // Away from the peak, whose name stands at its left or right.
   const x = f.x(peak.event) > 0.45 ? '11%' : '50%';
+  const path = 'verdict.card; verdict.usable_bytes';
+  const said = { class: 'said limit-name', x, 'data-key': 'limit', 'data-path': path };
   if (limit === null) {
-    return [
-      ...nodes,
-      svg('text', { class: 'said limit-name', x, y: 12, 'data-key': 'limit' }, `↑ ${name}`),
-    ];
+    return [...nodes, svg('text', { ...said, y: 12 }, `↑ ${name}`)];
   }
   const at = percent(limit);
   return [
     ...nodes,
     svg('line', { class: 'limit', x1: 0, x2: '100%', y1: at, y2: at, 'data-key': 'line' }),
-    svg('text', { class: 'said limit-name', x, y: at, dy: -5, 'data-key': 'limit' }, name),
+    svg('text', { ...said, y: at, dy: -5 }, name),
   ];
 }
 
@@ -213,7 +215,15 @@ export function peak({ report, n }, f) {
     svg('circle', { class: 'dot', cx: x, cy: y, r: 4, 'data-key': 'dot' }),
     svg(
       'text',
-      { class: `said peak${side}`, x, y, dx: side ? -10 : 10, dy: -2, 'data-key': 'text' },
+      {
+        class: `said peak${side}`,
+        x,
+        y,
+        dx: side ? -10 : 10,
+        dy: -2,
+        'data-key': 'text',
+        'data-path': 'peak.allocated_bytes',
+      },
       `peak ${n.gib(peak.allocated_bytes)} GiB`,
     ),
   ];
@@ -233,7 +243,13 @@ export function axis(view, f) {
     const x = percent(narrow ? to : (from + to) / 2);
     return svg(
       'text',
-      { class: narrow ? 'phase end' : 'phase', x, y: '34%', 'data-key': `${step} ${phase}` },
+      {
+        class: narrow ? 'phase end' : 'phase',
+        x,
+        y: '34%',
+        'data-key': `${step} ${phase}`,
+        'data-path': letters.A > 1 ? 'model.letters.A' : null,
+      },
       name,
     );
   });

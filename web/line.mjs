@@ -7,21 +7,22 @@ import { formula, legend, meanings, workings } from './working.mjs';
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./types.mjs').Line} Line */
 
-/** The cells of a size: GiB and GB, or exact bytes. @param {View} view @param {number} bytes */
-export function cells({ n, ui }, bytes) {
-  if (ui.exact) return [h('td', { class: 'n wide' }, h('data', { value: bytes }, n.count(bytes)))];
-  return [
-    h('td', { class: 'n' }, h('data', { value: bytes, title: n.bytes(bytes) }, n.gib(bytes))),
-    h('td', { class: 'n gb' }, h('data', { value: bytes, title: n.bytes(bytes) }, n.gb(bytes))),
-  ];
+/** The cells of a size: GiB and GB, or exact bytes. @param {View} view @param {number} bytes @param {string} path */
+export function cells({ n, ui }, bytes, path) {
+  /** @param {string} kind @param {string} text @param {string | null} title */
+  const cell = (kind, text, title) =>
+    h('td', { class: kind }, h('data', { value: bytes, title, 'data-path': path }, text));
+  if (ui.exact) return [cell('n wide', n.count(bytes), null)];
+  return [cell('n', n.gib(bytes), n.bytes(bytes)), cell('n gb', n.gb(bytes), n.bytes(bytes))];
 }
 
 /** Names a line among those of its part. @param {string} part @param {Line} line */
 export const line_key = (part, line) =>
   `${part} ${line.what} ${line.where} ${line.symbols} ${line.why}`;
 
-/** @param {View} view @param {string} part @param {Line} line @param {boolean} [reason] says why it is alive at once */
-export function line_rows(view, part, line, reason = false) {
+/** @param {View} view @param {string} part @param {Line} line @param {string} path of the line in the report
+ * @param {boolean} [reason] says why it is alive at once */
+export function line_rows(view, part, line, path, reason = false) {
   const { ui, n, catalog } = view;
   const key = line_key(part, line);
   const open = ui.lines.includes(key);
@@ -31,10 +32,23 @@ export function line_rows(view, part, line, reason = false) {
     h(
       'th',
       { scope: 'row' },
-      h('button', { type: 'button', 'data-line': key, 'aria-expanded': String(open) }, line.what),
+      h(
+        'button',
+        {
+          type: 'button',
+          'data-line': key,
+          'aria-expanded': String(open),
+          'data-path': `${path}.what`,
+        },
+        line.what,
+      ),
       h(
         'span',
-        { class: 'where', title: line.count > 1 ? `${n.count(line.count)} tensors` : null },
+        {
+          class: 'where',
+          title: line.count > 1 ? `${n.count(line.count)} tensors` : null,
+          'data-path': `${path}.where; ${path}.count`,
+        },
         line.where === line.what ? '' : ` ${line.where}`,
         line.count > 1 ? `\u00a0×\u00a0${n.count(line.count)}` : '',
       ),
@@ -43,12 +57,16 @@ export function line_rows(view, part, line, reason = false) {
     ),
     h(
       'td',
-      { class: 'f', title: meanings(line.symbols, catalog.letters) || null },
+      {
+        class: 'f',
+        title: meanings(line.symbols, catalog.letters) || null,
+        'data-path': `${path}.mathml`,
+      },
       formula(n.localise(line.mathml)),
     ),
-    cells(view, line.bytes),
+    cells(view, line.bytes, `${path}.bytes`),
   );
-  return open ? [row, working_row(view, part, line, key)] : [row];
+  return open ? [row, working_row(view, part, line, key, path)] : [row];
 }
 
 const kCopies = [
@@ -58,8 +76,8 @@ const kCopies = [
   ['json', 'JSON'],
 ];
 
-/** @param {View} view @param {string} part @param {Line} line @param {string} key */
-function working_row(view, part, line, key) {
+/** @param {View} view @param {string} part @param {Line} line @param {string} key @param {string} path */
+function working_row(view, part, line, key, path) {
   const { n, ui } = view;
   const each = line.count > 1 ? `, ${n.bytes(line.bytes / line.count)} each` : '';
   return h(
@@ -68,20 +86,37 @@ function working_row(view, part, line, key) {
     h(
       'td',
       { colspan: ui.exact ? 3 : 4 },
-      workings(line, n),
-      legend(line, view),
+      h(
+        'div',
+        { 'data-path': `${path}.mathml; ${path}.mathml_figures; ${path}.bytes` },
+        workings(line, n),
+        legend(line, view),
+      ),
       h(
         'dl',
         {},
         h('dt', {}, 'Size'),
-        h('dd', {}, `${n.bytes(line.bytes)}${each}`),
+        h(
+          'dd',
+          { 'data-path': `${path}.bytes; ${path}.bytes / ${path}.count` },
+          `${n.bytes(line.bytes)}${each}`,
+        ),
         h('dt', {}, 'Alive as'),
-        h('dd', {}, line.why),
-        line.where !== '' && [h('dt', {}, 'Where'), h('dd', {}, line.where)],
+        h('dd', { 'data-path': `${path}.why` }, line.why),
+        line.where !== '' && [
+          h('dt', {}, 'Where'),
+          h('dd', { 'data-path': `${path}.where` }, line.where),
+        ],
         h('dt', {}, 'Rule'),
-        h('dd', {}, line.source),
+        h('dd', { 'data-path': `${path}.source` }, line.source),
         h('dt', {}, 'Life'),
-        h('dd', {}, life(view, part, line)),
+        h(
+          'dd',
+          {
+            'data-path': `${path}.born_event; ${path}.dies_event; timeline.events_total; timeline.marks`,
+          },
+          life(view, part, line),
+        ),
       ),
       h(
         'p',

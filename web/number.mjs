@@ -85,24 +85,38 @@ function read_number(text, point) {
   return text_in_c === '' ? NaN : Number(text_in_c);
 }
 
+// Every figure on the page says from where in the report it comes, in the attribute data-path: dotted keys, `[id=weights]` to
+// pick from a list, ` + `, ` - ` and ` / ` between places, `; ` where an element has figures of several. Keys begin at the
+// report, at `catalog`, or in a row with `data-of` (a change, as JSON) at the report of the changed scenario, with `change`
+// and `now`. tests/browser/trace.spec.mjs holds every figure against its place, and finds those that have none.
+
+/** Words with figures in them, from a place in the report.
+ * @param {string} path @param {import('./dom.mjs').Child[]} children */
+export const traced = (path, ...children) => h('span', { 'data-path': path }, ...children);
+
 /** A size: GiB, then GB, dimmer; the exact bytes on hover and for machines.
- * @param {Numbers} n @param {number} bytes */
-export const size = (n, bytes) =>
+ * @param {Numbers} n @param {number} bytes @param {string} [path] where it comes from */
+export const size = (n, bytes, path) =>
   h(
     'data',
-    { class: 'size', value: bytes, title: n.bytes(bytes) },
+    { class: 'size', value: bytes, title: n.bytes(bytes), 'data-path': path },
     `${n.gib(bytes)}\u00a0GiB `,
     h('span', { class: 'gb' }, `(${n.gb(bytes)} GB)`),
   );
 
 /** A range of sizes, or one size where both ends are equal.
- * @param {Numbers} n @param {{low: number, high: number}} range */
-export const size_range = (n, { low, high }) =>
+ * @param {Numbers} n @param {{low: number, high: number}} range @param {string} [path] where it comes from */
+export const size_range = (n, { low, high }, path) =>
   low === high
-    ? size(n, low)
+    ? size(n, low, path)
     : h(
         'data',
-        { class: 'size', value: `${low}–${high}`, title: `${n.bytes(low)} to ${n.bytes(high)}` },
+        {
+          class: 'size',
+          value: `${low}–${high}`,
+          title: `${n.bytes(low)} to ${n.bytes(high)}`,
+          'data-path': path,
+        },
         `${n.gib(low)} to ${n.gib(high)}\u00a0GiB `,
         h('span', { class: 'gb' }, `(${n.gb(low)} to ${n.gb(high)} GB)`),
       );

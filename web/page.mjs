@@ -77,5 +77,11 @@ export const kLater = [
 
 /** @param {View} view */
 function assumptions({ report }) {
-  return h('ul', {}, ...report.assumptions.map((sentence) => h('li', {}, sentence)));
+  return h(
+    'ul',
+    {},
+    ...report.assumptions.map((sentence, i) =>
+      h('li', { 'data-path': `assumptions.${i}` }, sentence),
+    ),
+  );
 }

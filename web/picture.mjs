@@ -1,7 +1,7 @@
 // The step in time: live memory over the events of two steps, stacked by part, with a cursor.
 import { h, svg } from './dom.mjs';
 import { areas, axis, frame, grid, limits, marks, names, peak, percent } from './drawing.mjs';
-import { size } from './number.mjs';
+import { size, traced } from './number.mjs';
 import * as scale from './scale.mjs';
 import { phase_name, without_phase } from './verdict.mjs';
 
@@ -38,7 +38,15 @@ export function picture(view) {
           'data-caption': `${(view.report.model.id ?? view.report.model.model_type).split('/').pop()}: live memory over the events of two training steps`,
           'aria-labelledby': 'picture-text',
         },
-        svg('title', { id: 'picture-text' }, picture_text(view)),
+        svg(
+          'title',
+          {
+            id: 'picture-text',
+            'data-path':
+              'phases; peak.allocated_bytes; peak.step; peak.reserved_bytes; verdict.usable_bytes',
+          },
+          picture_text(view),
+        ),
         svg('g', { 'data-key': 'grid' }, ...grid(view, f)),
         areas(f),
         svg('g', { 'data-key': 'marks' }, ...marks(view, f)),
@@ -133,12 +141,14 @@ function readout(view) {
     'p',
     { class: 'readout' },
     h('b', {}, moved ? (ui.hover === null ? 'Held' : 'Here') : 'Peak'),
-    ` in step ${step}, ${phase_name(phase)}: `,
-    size(n, timeline.allocated[i]),
+    ' in step ',
+    traced(moved ? 'timeline.marks' : 'peak.step', step),
+    `, ${phase_name(phase)}: `,
+    size(n, timeline.allocated[i], `timeline.allocated.${i}`),
     ' allocated, ',
-    size(n, timeline.reserved[i]),
+    size(n, timeline.reserved[i], `timeline.reserved.${i}`),
     ' reserved. ',
-    h('span', { class: 'place' }, place),
+    h('span', { class: 'place', 'data-path': moved ? 'timeline.places' : 'peak.moment' }, place),
     ' ',
     h(
       'button',

@@ -24,6 +24,9 @@ export function say(view) {
         class: bad ? 'word wrong' : 'word',
         'data-key': id,
         'data-word': id,
+        'data-path': [control, ...view.controls.filter((row) => control.also?.includes(row.id))]
+          .flatMap(({ paths }) => paths.map((path) => `scenario.${path}`))
+          .join('; '),
         'aria-haspopup': 'dialog',
         'aria-expanded': String(view.ui.open === id),
         'aria-label': `${control.label}: ${text ?? label_of(control, full)}`,

@@ -1,9 +1,9 @@
 // Keeps one whole version of the page's own files, so that it works without a network. The build puts the version and
 // its files (each path with the SHA-256 of its bytes) before this. A version is taken only if every byte of it is right, and all pages
 // are served from one version: the next waits until none of the old is open, or until a reader asks for it.
-/// <reference lib="webworker" />
 
-const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (globalThis));
+// Its types would be those of every script: the library for workers cannot be had for one file.
+const worker = /** @type {any} */ (globalThis);
 /** @type {{version: string, files: {[path: string]: string}}} */
 const { version, files } = /** @type {any} */ (globalThis).kept;
 const scope = new URL(worker.registration.scope);
@@ -51,12 +51,12 @@ async function own(path) {
   return (await cache.match(new URL(path, scope))) ?? right(path);
 }
 
-worker.addEventListener('install', (event) => event.waitUntil(install()));
-worker.addEventListener('activate', (event) => event.waitUntil(forget_others()));
-worker.addEventListener('message', ({ data }) => {
+worker.addEventListener('install', (/** @type {any} */ event) => event.waitUntil(install()));
+worker.addEventListener('activate', (/** @type {any} */ event) => event.waitUntil(forget_others()));
+worker.addEventListener('message', (/** @type {MessageEvent} */ { data }) => {
   if (data === 'take over') void worker.skipWaiting();
 });
-worker.addEventListener('fetch', (event) => {
+worker.addEventListener('fetch', (/** @type {any} */ event) => {
   const { method, url } = event.request;
   const { origin, pathname } = new URL(url);
   if (method !== 'GET' || origin !== scope.origin || !pathname.startsWith(scope.pathname)) return;

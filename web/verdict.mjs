@@ -1,6 +1,7 @@
 // The answer: a sentence, the card as a bar, and what the bar is made of.
 import { h, svg } from './dom.mjs';
-import { size, size_range } from './number.mjs';
+import { size, size_range, traced } from './number.mjs';
+import { reserved_of, reserved_path, segments } from './segments.mjs';
 
 /** @typedef {import('./view.mjs').View} View */
 /** @typedef {import('./types.mjs').Report} Report */
@@ -64,6 +65,7 @@ export function verdict(view) {
         class: `sentence ${report.verdict?.fits ?? 'open'}`,
         id: 'verdict-sentence',
         role: 'status',
+        'data-path': report.verdict ? 'verdict.spare_bytes' : 'peak.process_bytes',
       },
       verdict_sentence(report, n),
       h('span', { class: 'gb' }, in_gb(report, n)),
@@ -72,66 +74,25 @@ export function verdict(view) {
       'p',
       { class: 'details' },
       'At its worst moment it holds ',
-      size(n, peak.allocated_bytes),
+      size(n, peak.allocated_bytes, 'peak.allocated_bytes'),
       ' of tensors, in the ',
       phase_name(peak.phase),
-      ` of step ${peak.step}; PyTorch reserves `,
-      size_range(n, reserved_of(report)),
+      ' of step ',
+      traced('peak.step', peak.step),
+      '; PyTorch reserves ',
+      size_range(n, reserved_of(report), reserved_path(report)),
       ', and nvidia-smi shows ',
-      size_range(n, peak.process_bytes),
+      size_range(n, peak.process_bytes, 'peak.process_bytes'),
       '.',
       failure &&
-        ` It would stop first ${failure.step > 0 ? `in step ${failure.step}` : 'before the first step'}: ${failure.what}.`,
+        traced(
+          'verdict.first_failure.step; verdict.first_failure.what',
+          ` It would stop first ${failure.step > 0 ? `in step ${failure.step}` : 'before the first step'}: ${failure.what}.`,
+        ),
     ),
     bar(view),
     key(view),
   );
-}
-
-/** @typedef {{id: string, name: string, low: number, high: number}} Segment sizes in bytes */
-
-/** Reserved memory as a card may show it. @param {Report} report */
-const reserved_of = ({ peak, reserved }) =>
-  reserved?.on_card ?? { low: peak.reserved_bytes, high: peak.reserved_bytes };
-
-/** What the card's memory is made of, from left to right. Ranges add up to ranges.
- * @param {View} view @returns {Segment[]} */
-export function segments({ report, catalog }) {
-  const { peak, context, verdict: found } = report;
-  const parts = report.parts.map(({ id, bytes }) => ({
-    id,
-    name: catalog.parts.find((part) => part.id === id)?.name.toLowerCase() ?? id,
-    low: bytes,
-    high: bytes,
-  }));
-  const reserved = reserved_of(report);
-  const needed = found?.needed_bytes ?? peak.process_bytes;
-  return [
-    ...parts,
-    {
-      id: 'unused',
-      name: 'reserved, unused',
-      low: reserved.low - peak.allocated_bytes,
-      high: reserved.high - peak.allocated_bytes,
-    },
-    { id: 'context', name: 'CUDA context', low: context.low, high: context.high },
-    {
-      id: 'others',
-      name: 'other processes',
-      low: needed.low - peak.process_bytes.low,
-      high: needed.high - peak.process_bytes.high,
-    },
-    ...(found && found.spare_bytes.high > 0
-      ? [
-          {
-            id: 'spare',
-            name: 'to spare',
-            low: Math.max(0, found.spare_bytes.low),
-            high: found.spare_bytes.high,
-          },
-        ]
-      : []),
-  ].filter(({ high }) => high > 0);
 }
 
 /** The card as a bar. Positions are shares of its width, so that text keeps its size.
@@ -206,7 +167,16 @@ function bar(view) {
     svg(
       'svg',
       { class: 'bar', role: 'img', 'aria-labelledby': 'bar-text', width: '100%', height: '100%' },
-      svg('title', { id: 'bar-text' }, bar_text(view)),
+      svg(
+        'title',
+        {
+          id: 'bar-text',
+          'data-path': segments(view)
+            .map(({ path }) => path)
+            .join('; '),
+        },
+        bar_text(view),
+      ),
       svg('g', { 'data-key': 'fills' }, ...rects),
       svg('g', { 'data-key': 'labels' }, ...labels),
       svg('rect', {
@@ -231,8 +201,8 @@ function bar(view) {
       h(
         'p',
         { class: 'usable' },
-        `${report.verdict.card ?? 'As typed'}: `,
-        size(n, report.verdict.usable_bytes),
+        traced('verdict.card', `${report.verdict.card ?? 'As typed'}: `),
+        size(n, report.verdict.usable_bytes, 'verdict.usable_bytes'),
         ' usable',
         over ? h('span', { class: 'over' }, ', the red line') : '',
       ),
@@ -254,13 +224,13 @@ function key(view) {
   return h(
     'ul',
     { class: 'key' },
-    ...segments(view).map(({ id, name, low, high }) =>
+    ...segments(view).map(({ id, name, low, high, path }) =>
       h(
         'li',
         { 'data-key': id },
         h('span', { class: 'name' }, h('i', { class: `swatch ${id}` }), name),
         ' ',
-        size_range(n, { low, high }),
+        size_range(n, { low, high }, path),
       ),
     ),
   );

@@ -11,7 +11,8 @@ import { ledger, ledger_now } from '../../web/book.mjs';
 import { line_key } from '../../web/line.mjs';
 import { picture } from '../../web/picture.mjs';
 import { say } from '../../web/say.mjs';
-import { segments, verdict, verdict_sentence } from '../../web/verdict.mjs';
+import { segments } from '../../web/segments.mjs';
+import { verdict, verdict_sentence } from '../../web/verdict.mjs';
 import { formula } from '../../web/working.mjs';
 
 const verdict_of = (fits, low, high) =>
