@@ -156,9 +156,10 @@ inline constexpr std::array<std::string_view, 6> kGenerates = {"gemma",   "grani
                                                                "mistral", "qwen2",   "qwen3"};
 
 // The same for serving by transformers, windows and latent attention included.
-inline constexpr std::array<std::string_view, 12> kServes = {
-    "deepseek_v2", "deepseek_v3", "gemma", "gemma3_text", "granite", "llama",
-    "mistral",     "mixtral",     "olmoe", "qwen2",       "qwen3",   "qwen3_moe"};
+inline constexpr std::array<std::string_view, 16> kServes = {
+    "deepseek_v2", "deepseek_v3", "gemma",     "gemma2",  "gemma3_text", "glm4_moe",
+    "granite",     "llama",       "mistral",   "mixtral", "olmo2",       "phi3",
+    "qwen2",       "qwen3",       "qwen3_moe", "smollm3"};
 
 inline constexpr std::array kEngines = {
     Choice{"transformers", "model.generate(), in the training's own process"},

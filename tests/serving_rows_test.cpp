@@ -128,13 +128,33 @@ TEST_CASE("the cache has the measured bytes, the peak of generating the measured
     const serving::Generation g = generated(scenario);
     CHECK(g.weights == row.at("weights"));
     CHECK(g.cache == row.at("kv_bytes"));
-    MESSAGE(id, " ", static_cast<double>(g.peak()) - measured, " end ",
-            static_cast<double>(g.end) - row.at("allocated_with_cache").get<double>());
     differences.push_back(off(static_cast<double>(g.peak()), measured));
     CHECK(differences.back() < 0.001);
   }
   CHECK(outside == 1);
   CHECK(median(differences) < 1e-6);
+}
+
+// Small, so that a number of eight bytes counts for more. What a window leaves of the cache is a
+// view, of which these rows have what is seen, not what is held.
+TEST_CASE("generating has the measured peak in every family that is served") {
+  std::vector<double> differences;
+  for (const json& row : rows::read("generation.jsonl.gz")) {
+    const json scenario = scenario_of_case(row.at("case"));
+    const Result<Scenario> result = read_scenario(scenario.dump());
+    if (!result.ok()) continue;  // another family
+    CAPTURE(row.at("id").get<std::string>());
+    const json& measured = row.at("measured");
+    const serving::Generation g = generated(result.value());
+    CHECK(g.weights == measured.at("weights"));
+    if (measured.at("kinds") != json({"DynamicSlidingWindowLayer"}) &&
+        measured.at("kinds").size() == 1)
+      CHECK(g.cache == measured.at("kv"));
+    differences.push_back(off(static_cast<double>(g.peak()), measured.at("peak")));
+    CHECK(differences.back() < 0.001);
+  }
+  CHECK(differences.size() >= 15);
+  CHECK(median(differences) < 1e-5);
 }
 
 }  // namespace ledger

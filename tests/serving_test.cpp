@@ -193,10 +193,6 @@ TEST_CASE("a trainer and an engine on one machine: the smaller fits, the larger 
         .at("colocated");
   };
   const json small = colocated("Qwen/Qwen3-1.7B", 0.4, 0);
-  MESSAGE(small.dump());
-  MESSAGE(colocated("Qwen/Qwen3-4B", 0.4, 0).dump());
-  MESSAGE(colocated("Qwen/Qwen3-4B", 0.2, 0).dump());
-  MESSAGE(colocated("Qwen/Qwen3-4B", 0.2, 2).dump());
   CHECK(small.at("fits") == "yes");
   CHECK(colocated("Qwen/Qwen3-4B", 0.4, 0).at("fits") == "no");
   CHECK(colocated("Qwen/Qwen3-4B", 0.2, 0).at("fits") == "no");

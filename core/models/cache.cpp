@@ -34,6 +34,10 @@ void KeyValueCache::update(Tape& t, std::int16_t layer, Tensor& keys, Tensor& va
   const Dtype wider =
       bytes_of(keys.dtype()) > bytes_of(values.dtype()) ? keys.dtype() : values.dtype();
   const Count tokens = seen(layer, keys.dim(2));
+  // The width of the window, as a number on the device.
+  if (is_windowed(layer) && static_length.value() == 0 && !own.counter) {
+    own.counter = t.bytes(8, "window of the layer");
+  }
   if (static_length.value() == 0 || !own.keys) {
     own.keys = joined(t, keys, tokens, keys.dtype(), "cached keys");
     own.values = joined(t, values, tokens, wider, "cached values");

@@ -23,8 +23,8 @@ struct Sampler {
   const GenerateRequest& request;
   Count batch, vocabulary;
   KeyValueCache cache{};
-  Tensor ids, attention_mask, positions, unfinished;
-  Tensor logits, scores, probabilities, next;
+  Tensor ids{}, attention_mask{}, positions{}, unfinished{};
+  Tensor logits{}, scores{}, probabilities{}, next{};
 
   Tensor numbers(Count count, const char* what) {  // of 64 bit
     return t.scratch(t.shape({count}), Dtype::kInt64, what);
@@ -177,10 +177,11 @@ Completions generate(Tape& t, const Decoder& model, const GenerateRequest& reque
   s.unfinished = s.numbers(s.batch, "unfinished sequences");
   s.cache.window = model.config.window;
   s.cache.windowed = &model.config.windowed;
-  if (request.static_cache) s.cache.static_length = request.prompt + Count(request.new_tokens);
+  if (request.static_cache) s.cache.static_length = request.prompt + Count(request.new_tokens - 1);
   s.prefill();
   Completions out;
   out.prefilled = t.record().events.size();
+  model.decodes = true;
   const double shown = passes_shown(model.config, request);
   const double before = shown < request.new_tokens ? std::ceil(shown / 2) : request.new_tokens;
   const double last_begin = request.new_tokens - (shown - before) + 1;
@@ -201,6 +202,7 @@ Completions generate(Tape& t, const Decoder& model, const GenerateRequest& reque
     pass_mask = s.attention_mask;
     s.logits = s.run(pass_ids, pass_positions, length);
   }
+  model.decodes = false;
   out.ids = s.ids;
   out.cache = std::move(s.cache);
   return out;

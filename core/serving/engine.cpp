@@ -116,7 +116,7 @@ void as_sglang(Engine& e, const models::DecoderConfig& c, const Scenario& scenar
             "for each sequence of the largest graph, at least 10,240 on cards above 60 GiB are "
             "left";
   e.budget = {"weights and cache",
-              {free.low * e.fraction, free.high * e.fraction},
+              {std::floor(free.low * e.fraction), std::floor(free.high * e.fraction)},
               "sglang/srt/model_executor/model_runner.py: profile_max_num_token"};
   const bool small = total < 35 * kGiB;
   const double chunk = s.chunked_prefill_size.value_or(small ? 2048 : 8192);
@@ -125,7 +125,8 @@ void as_sglang(Engine& e, const models::DecoderConfig& c, const Scenario& scenar
   e.outside = {"beside PyTorch", context, "the process's context"};
   e.cache = positive({e.budget.bytes.low - e.weights, e.budget.bytes.high - e.weights});
   e.block_tokens = s.page_size;
-  e.awake = {e.budget.bytes.low + context.low,
+  // Graphs are captured once weights and cache are there, out of what is left.
+  e.awake = {e.budget.bytes.low + e.graphs.bytes.low + context.low,
              e.budget.bytes.high + e.activations.bytes.high + e.graphs.bytes.high + context.high};
 }
 

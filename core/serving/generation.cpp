@@ -54,6 +54,7 @@ Generation generation(const Scenario& scenario, const GenerationSize& size, bool
     const models::Completions completions = models::generate(t, model, request);
     prefilled = completions.prefilled;
     ended = t.record().events.size();
+    t.mark(Mark::Kind::kEnd, 0);  // what follows is the end of the program
     out.cache = completions.cache.bytes();
   }
   const Record record = t.take_record();
@@ -62,7 +63,7 @@ Generation generation(const Scenario& scenario, const GenerationSize& size, bool
   out.prefill_peak = peak_between(replay.allocated, begun, prefilled);
   out.decode_peak = peak_between(replay.allocated, prefilled, ended);
   out.end = replay.allocated[ended - 1];
-  out.reserved = replay.reserved_peak;
+  out.reserved = peak_between(replay.reserved, begun, ended);
   return out;
 }
 
