@@ -337,6 +337,7 @@ std::string catalog() {
   out.add("systems", choices(kSystems));
   out.add("rl_methods", choices(kRlMethods));
   out.add("parallel_strategies", choices(kStrategies));
+  out.add("engines", choices(kEngines));
   out.add("loss_types", choices(kLossTypes));
   out.add("plain_loss_types", choices(kPlainLossTypes));
   out.add("packing_strategies", choices(kPackingStrategies));

@@ -8,6 +8,7 @@
 #include "core/ledger.hpp"
 #include "core/models/decoder.hpp"
 #include "core/report_device.hpp"
+#include "core/serving/report.hpp"
 #include "core/simulation.hpp"
 #include "core/timeline.hpp"
 #include "core/training/loading.hpp"
@@ -247,6 +248,22 @@ void write_host(Writer& w, const Estimate& e) {
   w.key("figures").text(host.figures).key("source").text(host.source).end_object();
 }
 
+// What is served, after the training or beside it, on the same device.
+void write_serving(Writer& w, const Estimate& e) {
+  serving::Trained trained;
+  trained.parameters = e.run.parameters - (e.scenario.peft ? e.run.trainable : 0);
+  trained.while_training = process_of(e.device_report());
+  // Between steps a trainer holds what it holds at the start of one; at most all its segments.
+  double held = 0;
+  for (const device::PhaseFigures& p : e.replay.phases) {
+    const auto start = static_cast<double>(p.start_bytes);
+    if (p.step == training::kSteps && (held == 0 || start < held)) held = start;
+  }
+  const device::Range context = sum(device::process_parts(e.scenario));
+  trained.between = {held + context.low, trained.while_training.high};
+  serving::write_serving(w, e.scenario, trained);
+}
+
 std::string write_report(const Estimate& e) {
   const std::uint32_t at_peak = e.peak().peak_event;
   const Ledger ledger = ledger_at(e.record, e.replay, at_peak, e.config.layers, e.sources);
@@ -265,6 +282,7 @@ std::string write_report(const Estimate& e) {
   write_moment(w, e);
   write_verdict(w, e.device_report());
   write_host(w, e);
+  write_serving(w, e);
   write_context(w, e.scenario);
   w.key("assumptions").begin_list();
   for (const std::string& a : assumptions_of(e.scenario, e.config, e.simulation)) w.text(a);

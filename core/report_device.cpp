@@ -20,12 +20,6 @@ void write_part(Writer& w, const device::OutsidePart& part) {
   w.key("high").number(part.bytes.high).key("source").text(part.source).end_object();
 }
 
-device::Range process_of(const DeviceReport& r) {
-  const device::Range context = sum(device::process_parts(r.scenario));
-  const device::Range reserved = device::reserved_range(r.scenario, r.replay).on_card;
-  return {reserved.low + context.low, reserved.high + context.high};
-}
-
 // Step, phase and words for an event; what precedes the first phase is the loading, step 0.
 void write_when(Writer& w, const DeviceReport& r, std::uint32_t event) {
   const device::PhaseFigures* phase = nullptr;
@@ -77,6 +71,12 @@ std::string source_of_size(const Device& d, const device::Card* card) {
 }
 
 }  // namespace
+
+device::Range process_of(const DeviceReport& r) {
+  const device::Range context = sum(device::process_parts(r.scenario));
+  const device::Range reserved = device::reserved_range(r.scenario, r.replay).on_card;
+  return {reserved.low + context.low, reserved.high + context.high};
+}
 
 void write_process(Writer& w, const DeviceReport& r) { write_range(w, process_of(r)); }
 

@@ -1,6 +1,7 @@
 // What a report says of the device: reserved memory, what would be measured, whether it fits.
 #pragma once
 
+#include "core/device/outside.hpp"
 #include "core/device/replay.hpp"
 #include "core/json_writer.hpp"
 #include "core/scenario.hpp"
@@ -21,6 +22,7 @@ void write_verdict(json::Writer& w, const DeviceReport& r);
 void write_context(json::Writer& w, const Scenario& scenario);
 
 // Reserved memory and the context of the process, low and high.
+device::Range process_of(const DeviceReport& r);
 void write_process(json::Writer& w, const DeviceReport& r);
 
 }  // namespace ledger

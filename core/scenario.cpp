@@ -51,16 +51,6 @@ std::vector<std::string_view> ids(std::span<const Choice> choices) {
   return out;
 }
 
-// Parts of the contract that have no model yet. What asks for nothing passes.
-void check_not_modelled(const Value& scenario, Findings& findings) {
-  for (const std::string_view key : {"serving"}) {
-    const Value* value = scenario.find(key);
-    if (!value || value->is_null()) continue;
-    const std::string path(key);
-    findings.add(path, path + " is not modelled yet; leave it out, or give null.", *value);
-  }
-}
-
 std::string read_attention(const Value* value, Dtype dtype, const ModelReading& model,
                            Findings& findings) {
   const Value* sdpa = model.type.find("sdpa");
@@ -121,6 +111,7 @@ Result<Scenario> read(const json::Parsed& parsed) {
   scenario.training = read_training(text, scenario.trainer, findings);
   scenario.rl = read_rl(text, scenario.training, findings);
   scenario.parallel = read_parallel(text, scenario.model, findings);
+  scenario.serving = read_serving(text, scenario.dtype, findings);
   scenario.keep_outputs = flag(text.find("keep_outputs"), "keep_outputs", findings).value_or(false);
   scenario.attention_mask =
       flag(text.find("attention_mask"), "attention_mask", findings).value_or(false);
@@ -135,7 +126,6 @@ Result<Scenario> read(const json::Parsed& parsed) {
   scenario.allocator = read_allocator(text.find("allocator"), findings);
   scenario.at_event = number(text.find("at_event"), limit_of("at_event"), findings);
   read_moments(text, model, scenario, findings);
-  check_not_modelled(text, findings);
   check_together(scenario, model, findings);
   if (!findings.empty()) return findings.take();
   scenario.normalised = normalised(scenario, model);

@@ -190,6 +190,36 @@ struct Evaluation {
   double max_eval_samples = 0;  // 0: two batches
 };
 
+// What is served after the training, or beside it. Fields bear the names of transformers'
+// GenerationConfig, vLLM's engine arguments and SGLang's server arguments.
+struct Serving {
+  std::string engine;  // "transformers", "vllm" or "sglang"
+  Dtype dtype = Dtype::kBFloat16;
+  double prompt_length = 1024;  // tokens of each sequence
+  double max_new_tokens = 256;
+  double batch_size = 1;  // sequences at once, of transformers
+  // transformers
+  std::string cache_implementation = "dynamic";  // or "static"
+  double prefill_chunk_size = 0;                 // tokens; 0: the whole prompt at once
+  bool do_sample = false;
+  bool padded = false;  // prompts of several lengths: the mask leaves tokens out
+  // vllm
+  double gpu_memory_utilization = 0.92;
+  double max_num_batched_tokens = 8192, max_num_seqs = 256;
+  double block_size = 16;
+  bool enforce_eager = false;
+  // sglang
+  std::optional<double> mem_fraction_static;  // absent: as the server computes it
+  std::optional<double> chunked_prefill_size, cuda_graph_max_bs;
+  double page_size = 1;
+  // both
+  bool fp8_cache = false;  // kv_cache_dtype; else the model's own type
+  bool colocated = false;  // on the device of the training, at the same time
+  double sleep_level = 0;  // while training: 1 weights go to the host, cache goes; 2 both go
+
+  double context() const { return prompt_length + max_new_tokens; }
+};
+
 struct Device {
   int compute_major = 8, compute_minor = 0;
   double multiprocessors = 108;
@@ -214,6 +244,7 @@ struct Scenario {
   std::optional<Quantization> quantization;
   std::optional<Rl> rl;
   std::optional<Parallel> parallel;
+  std::optional<Serving> serving;
   bool attention_mask = false;
   bool keep_outputs = false;
   // moments: what is replayed beside the steps. Loading by from_pretrained is a program of its own.

@@ -43,6 +43,19 @@ inline constexpr std::array kLimits = {
     Limit{"quantization.llm_int8_threshold", 0, 1e9, false},
     Limit{"quantization.bits", 2, 8},
     Limit{"quantization.group_size", 1, 1000000},
+    Limit{"serving.prompt_length", 1, 16777216},
+    Limit{"serving.max_new_tokens", 1, 16777216},
+    Limit{"serving.batch_size", 1, 65536},
+    Limit{"serving.prefill_chunk_size", 1, 16777216},
+    Limit{"serving.gpu_memory_utilization", 0.01, 1, false},
+    Limit{"serving.max_num_batched_tokens", 1, 16777216},
+    Limit{"serving.max_num_seqs", 1, 65536},
+    Limit{"serving.block_size", 1, 1024},
+    Limit{"serving.mem_fraction_static", 0.01, 1, false},
+    Limit{"serving.chunked_prefill_size", 1, 16777216},
+    Limit{"serving.cuda_graph_max_bs", 1, 65536},
+    Limit{"serving.page_size", 1, 1024},
+    Limit{"serving.sleep_level", 0, 2},
     Limit{"device.multiprocessors", 1, 4096},
     Limit{"device.threads_per_multiprocessor", 32, 4096},
     Limit{"device.total_bytes", 1, 1e15},
@@ -141,6 +154,28 @@ inline constexpr std::array<std::string_view, 4> kStrategiesToCome = {"zero1", "
 // Model types whose generation with a cache was held against PyTorch's allocator.
 inline constexpr std::array<std::string_view, 6> kGenerates = {"gemma",   "granite", "llama",
                                                                "mistral", "qwen2",   "qwen3"};
+
+// The same for serving by transformers, windows and latent attention included.
+inline constexpr std::array<std::string_view, 16> kServes = {
+    "deepseek_v2", "deepseek_v3", "gemma",     "gemma2",  "gemma3_text", "glm4_moe",
+    "granite",     "llama",       "mistral",   "mixtral", "olmo2",       "phi3",
+    "qwen2",       "qwen3",       "qwen3_moe", "smollm3"};
+
+inline constexpr std::array kEngines = {
+    Choice{"transformers", "model.generate(), in the training's own process"},
+    Choice{"vllm", "vLLM: takes a share of the card's memory, fills it with weights and cache"},
+    Choice{"sglang", "SGLang: the same, by its own account"},
+};
+
+inline constexpr std::array kCacheImplementations = {
+    Choice{"dynamic", "grows by one token at a time"},
+    Choice{"static", "as long as it can become, from the beginning"},
+};
+
+inline constexpr std::array kCacheDtypes = {
+    Choice{"auto", "the model's own type"},
+    Choice{"fp8", "one byte for each number"},
+};
 
 // trl 1.16, GRPOConfig.max_completion_length.
 inline constexpr double kGrpoCompletion = 512;

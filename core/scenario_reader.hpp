@@ -93,6 +93,10 @@ std::vector<std::string> moments_of(const Scenario& scenario);
 // Settles the lengths of `training` too.
 std::optional<Rl> read_rl(const Value& scenario, Training& training, Findings& findings);
 Value rl_of(const Rl& rl);  // as in the normalised scenario
+std::optional<Serving> read_serving(const Value& scenario, Dtype dtype, Findings& findings);
+// What it does not go together with.
+void check_serving(const Scenario& scenario, Findings& findings);
+Value serving_of(const Serving& serving);  // as in the normalised scenario
 std::optional<Parallel> read_parallel(const Value& scenario, const ModelConfig& model,
                                       Findings& findings);
 // What it does not go together with.

@@ -202,6 +202,7 @@ std::string normalised(const Scenario& scenario, const ModelReading& model) {
           scenario.quantization ? quantization_of(*scenario.quantization) : Value());
   out.add("rl", scenario.rl ? rl_of(*scenario.rl) : Value());
   out.add("parallel", scenario.parallel ? parallel_of(*scenario.parallel) : Value());
+  if (scenario.serving) out.add("serving", serving_of(*scenario.serving));
   out.add_flag("attention_mask", scenario.attention_mask);
   out.add_flag("keep_outputs", scenario.keep_outputs);
   out.add("moments", names_of(moments_of(scenario)));

@@ -202,6 +202,7 @@ void check_rl(const Scenario& scenario, Findings& findings) {
   }
   if (scenario.keep_outputs) refuse("keep_outputs", "has no meaning together with rl.");
   if (scenario.rl->method != "grpo") return;
+  if (scenario.serving && scenario.serving->colocated) return;  // an engine generates
   if (scenario.attn_implementation == "eager") {
     refuse("attn_implementation",
            "eager is not modelled for generation yet, which grpo needs; sdpa is.");
@@ -278,6 +279,7 @@ void check_together(const Scenario& scenario, const ModelReading& model, Finding
   check_rl(scenario, findings);
   if (scenario.parallel) check_parallel(scenario, findings);
   if (!model.read) return;
+  if (scenario.serving) check_serving(scenario, findings);
   check_trainer(scenario, findings);
   check_positions(scenario, findings);
   check_sizes(scenario, findings);

@@ -11,7 +11,8 @@ int main() {
     const auto& settings = row.at("case");
     // Of evaluation and saving: tests/moments_rows_test.cpp knows them, their peak is not the
     // run's.
-    if (settings.contains("kind")) return 1;
+    // Generation likewise: tests/serving_rows_test.cpp.
+    if (settings.contains("kind") || settings.contains("prompt")) return 1;
     const auto scenario = settings.contains("parallel") ? ledger::rows::parallel_scenario(settings)
                                                         : ledger::rows::scenario_of(settings);
     std::cout << scenario.dump() << '\n';

@@ -145,7 +145,7 @@ TEST_CASE("a wrong choice names the accepted ones and the nearest") {
 
 TEST_CASE("what is not modelled yet is said to be so") {
   for (const char* members : {R"("parallel":{"strategy":"zero3","world_size":8})",
-                              R"("serving":{})", R"("allocator":{"throw_on_cudamalloc_oom":true})",
+                              R"("allocator":{"throw_on_cudamalloc_oom":true})",
                               R"("attn_implementation":"flash_attention_2")"}) {
     CAPTURE(members);
     const Problems problems = with(members);

@@ -1,5 +1,6 @@
 // Everything that can be changed: one row per control, grouped as people think. The sentence, the panel and the list of
 // single changes are all made from these rows. To add a control, add a row.
+import { engine_controls } from './engines.mjs';
 import { loop_controls } from './loops.mjs';
 import { machine_controls } from './machine.mjs';
 import { method_controls } from './method.mjs';
@@ -250,6 +251,7 @@ export function controls(catalog, n) {
       key: number('device.other_bytes'),
     },
     ...machine_controls(catalog),
+    ...engine_controls(catalog),
   ];
 }
 

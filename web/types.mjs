@@ -62,9 +62,16 @@
  * @property {{peak_bytes: number} | null} [evaluate]
  * @property {{peak_bytes: number} | null} [save]
  * @property {{weights_bytes: number, gradients_bytes: number, optimizer_bytes: number, source: string} | null} [host]
+ * @property {ServingReport | null} [serving]
  * @property {string[]} assumptions
  * @property {Problem[]} problems
  */
+
+/** What serving takes; which keys there are follows from the engine. Rooms and sequences are counted.
+ * @typedef {{engine: string, cache: {bytes_per_token: number, symbols?: string, figures?: string, tokens: number},
+ *   weights_bytes: number, cache_bytes: number | Range, prefill_peak_bytes?: number, decode_peak_bytes?: number,
+ *   room?: {longest_context: Range, most_sequences: Range} | null, why?: string, sequences?: Range, cache_tokens?: Range,
+ *   budget?: Sourced, activations?: Sourced, graphs?: Sourced, outside?: Sourced}} ServingReport */
 
 /** @typedef {{id: string, family: string, model_type: string, parameters: number, context: number,
  *   letters: {[symbol: string]: number}}} Preset */
@@ -95,6 +102,7 @@
  * @property {string[]} trainers
  * @property {{id: string, what: string}[]} [systems]
  * @property {{id: string, what: string}[]} [parallel_strategies]
+ * @property {{id: string, what: string}[]} [engines]
  * @property {{id: string, what: string}[]} [rl_methods]
  * @property {{id: string, what: string}[]} [loss_types]
  * @property {{id: string, what: string}[]} [packing_strategies]

@@ -1,6 +1,8 @@
 // The forward pass around the layers: embedding, masks, tables, layers, final norm, head, loss.
 #include "core/models/decoder.hpp"
 
+#include "core/models/cache.hpp"
+
 #include "core/ops/adapted_embedding.hpp"
 #include "core/ops/cast.hpp"
 #include "core/ops/elementwise.hpp"
@@ -63,8 +65,14 @@ Tensor body(Tape& t, const Decoder& model, const Inputs& in) {
     const bool windowed = c.windowed[static_cast<std::size_t>(layer.index)];
     const RotaryTables& tables = windowed && at.local_tables.cos ? at.local_tables : at.tables;
     if (in.cache) {
-      hidden = next_hidden(
-          t, layer, {hidden, tables.cos, tables.sin, at.masks.full, at.positions, {}, in.cache});
+      hidden = next_hidden(t, layer,
+                           {hidden,
+                            tables.cos,
+                            tables.sin,
+                            windowed ? at.masks.windowed : at.masks.full,
+                            at.positions,
+                            {},
+                            in.cache});
       continue;
     }
     output = through_layer(t, model, layer,
@@ -112,11 +120,51 @@ Tensor position_ids(Tape& t, const Inputs& in) {
   return in.position_ids ? in.position_ids : position_ids(t, in.ids.dim(1));
 }
 
+namespace {
+
+// The first layer whose attention looks back on a window, or on everything; -1: none.
+int first_layer(const Flags& windowed, bool wanted) {
+  for (std::size_t i = 0; i < windowed.size(); ++i) {
+    if ((windowed[i] != 0) == wanted) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// For new tokens beside those in the cache: one byte for each pair.
+Tensor cached_mask(Tape& t, const Decoder& model, const Tensor& embedded, const Inputs& in,
+                   int layer) {
+  const Within here(t, t.place("causal_mask"), -1);
+  const Count batch = embedded.dim(0), tokens = embedded.dim(1);
+  const Count keys = in.cache->seen(static_cast<std::int16_t>(layer), tokens);
+  Tensor causal = t.output(t.shape({1, 1, tokens, keys}), Dtype::kBool, "causal mask");
+  Tensor padding = t.output(t.shape({batch, 1, 1, keys}), Dtype::kBool, "padding of the keys");
+  Tensor mask = t.output(t.shape({batch, 1, tokens, keys}), Dtype::kBool, "causal mask, combined");
+  causal.reset();
+  padding.reset();
+  if (!model.options.eager) return mask;
+  return t.output(mask.shape(), embedded.dtype(), "additive causal mask");
+}
+
+}  // namespace
+
 Masks make_masks(Tape& t, const Decoder& model, const Tensor& embedded, const Inputs& in) {
   const DecoderConfig& c = model.config;
   bool some_full = c.always_full_mask, some_windowed = c.always_windowed_mask;
   for (const bool windowed : c.windowed) (windowed ? some_windowed : some_full) = true;
   Masks masks;
+  const Count tokens = embedded.dim(1);
+  if (in.cache && in.cache->length.value() > tokens.value()) {
+    // Only what one token is asked for, of all that is in the cache, needs no mask.
+    const bool asks = in.padded || model.options.eager || tokens.value() > 1;
+    const auto full = first_layer(c.windowed, false), windowed = first_layer(c.windowed, true);
+    const bool fixed = in.cache->static_length.value() > 0;
+    if (full >= 0 && (asks || fixed)) masks.full = cached_mask(t, model, embedded, in, full);
+    const bool in_force = in.cache->length.value() >= c.window.value();
+    if (windowed >= 0 && (asks || fixed || in_force)) {
+      masks.windowed = cached_mask(t, model, embedded, in, windowed);
+    }
+    if (masks.full || masks.windowed) return masks;
+  }
   MaskRequest request;
   request.eager = model.options.eager;
   request.tests_packing = c.masks_test_packing;

@@ -219,6 +219,8 @@ struct Decoder {
   // Inverse frequencies of the rotary embedding, of which a forward pass may put one in the place
   // of another.
   mutable std::vector<Tensor> buffers;
+  // While generate() makes tokens one by one, experts' weights are picked out token by token.
+  mutable bool decodes = false;
   ops::Linear lm_head;
   // In the order of model.parameters(); absent where the weight is packed.
   std::vector<Tensor> parameters;

@@ -25,8 +25,10 @@ Prepared prepare_gemma3(Tape& t, const Decoder& model, const Inputs& in) {
   at.masks = make_masks(t, model, at.embedded, in);
   at.hidden = at.embedded;
   const Dtype dtype = at.embedded.dtype();
-  if (mixes_kinds(c)) at.local_tables = rotary_tables(t, in.ids.dim(1), c.rotary_width, dtype);
-  at.tables = rotary_tables(t, in.ids.dim(1), c.rotary_width, dtype);
+  const Count rows = in.cache ? at.positions.dim(0) : Count(1);
+  if (mixes_kinds(c))
+    at.local_tables = rotary_tables(t, rows, in.ids.dim(1), c.rotary_width, dtype);
+  at.tables = rotary_tables(t, rows, in.ids.dim(1), c.rotary_width, dtype);
   return at;
 }
 

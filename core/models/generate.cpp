@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/models/cache.hpp"
 #include "core/ops/cast.hpp"
@@ -22,8 +23,8 @@ struct Sampler {
   const GenerateRequest& request;
   Count batch, vocabulary;
   KeyValueCache cache{};
-  Tensor ids, attention_mask, positions, unfinished;
-  Tensor logits, scores, probabilities, next;
+  Tensor ids{}, attention_mask{}, positions{}, unfinished{};
+  Tensor logits{}, scores{}, probabilities{}, next{};
 
   Tensor numbers(Count count, const char* what) {  // of 64 bit
     return t.scratch(t.shape({count}), Dtype::kInt64, what);
@@ -59,7 +60,7 @@ struct Sampler {
     in.ids = new_ids;
     in.position_ids = new_positions;
     in.attention_mask = attention_mask;
-    in.padded = false;
+    in.padded = request.padded;
     in.cache = &cache;
     cache.length = length;
     Tensor narrow;
@@ -76,8 +77,21 @@ struct Sampler {
   }
 
   void prefill() {
+    if (request.chunk > 0 && request.chunk < request.prompt.value()) return prefill_in_chunks();
     Tensor own = rows(request.prompt, "token ids");
     logits = run(own, positions, request.prompt);
+  }
+
+  // GenerationConfig's prefill_chunk_size. Ids and positions of a chunk are slices, copied.
+  void prefill_in_chunks() {
+    Tensor chunk_ids, chunk_positions;  // names of the loop
+    for (double done = 0; done < request.prompt.value(); done += request.chunk) {
+      const double last = std::min(done + request.chunk, request.prompt.value());
+      const Count length = last == request.prompt.value() ? request.prompt : Count(last);
+      chunk_ids = rows(Count(last - done), "token ids");
+      chunk_positions = rows(Count(last - done), "position ids");
+      logits = run(chunk_ids, chunk_positions, length);
+    }
   }
 
   // Positions and mask grow by one token.
@@ -112,8 +126,14 @@ struct Sampler {
   void sample(Count length) {
     // A copy even where the type is that already.
     scores = t.scratch(t.shape({batch, vocabulary}), Dtype::kFloat32, "scores of the next token");
-    probabilities = t.scratch(scores.shape(), Dtype::kFloat32, "probabilities of the next token");
-    Tensor chosen = choose();
+    Tensor chosen;
+    if (request.greedy) {
+      chosen = numbers(batch, "next tokens");
+      allocate_working_space(t, {vocabulary, batch, true, Dtype::kFloat32, 1, 16});
+    } else {
+      probabilities = t.scratch(scores.shape(), Dtype::kFloat32, "probabilities of the next token");
+      chosen = choose();
+    }
     {
       Tensor kept = numbers(batch, "next tokens");
       Tensor finished = numbers(batch, "finished sequences");
@@ -144,7 +164,7 @@ bool shortens(const DecoderConfig& config, double new_tokens) {
   return new_tokens > most_passes(config);
 }
 
-Tensor generate(Tape& t, const Decoder& model, const GenerateRequest& request) {
+Completions generate(Tape& t, const Decoder& model, const GenerateRequest& request) {
   const NoGrad no_grad(t);
   const Within here(t, t.place("generate"), -1);
   Sampler s{t, model, request, request.ids.dim(0), model.config.vocabulary};
@@ -155,7 +175,13 @@ Tensor generate(Tape& t, const Decoder& model, const GenerateRequest& request) {
   s.count_positions();
   Tensor first_positions = s.positions;  // generate()'s own names
   s.unfinished = s.numbers(s.batch, "unfinished sequences");
+  s.cache.window = model.config.window;
+  s.cache.windowed = &model.config.windowed;
+  if (request.static_cache) s.cache.static_length = request.prompt + Count(request.new_tokens - 1);
   s.prefill();
+  Completions out;
+  out.prefilled = t.record().events.size();
+  model.decodes = true;
   const double shown = passes_shown(model.config, request);
   const double before = shown < request.new_tokens ? std::ceil(shown / 2) : request.new_tokens;
   const double last_begin = request.new_tokens - (shown - before) + 1;
@@ -176,7 +202,10 @@ Tensor generate(Tape& t, const Decoder& model, const GenerateRequest& request) {
     pass_mask = s.attention_mask;
     s.logits = s.run(pass_ids, pass_positions, length);
   }
-  return s.ids;
+  model.decodes = false;
+  out.ids = s.ids;
+  out.cache = std::move(s.cache);
+  return out;
 }
 
 }  // namespace ledger::models

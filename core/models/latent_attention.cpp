@@ -1,6 +1,7 @@
 // Latent attention, statement by statement as in transformers models/deepseek_v3.
 #include "core/models/latent_attention.hpp"
 
+#include "core/models/cache.hpp"
 #include "core/ops/layout.hpp"
 
 namespace ledger::models {
@@ -71,13 +72,18 @@ AttentionOutput latent_attention(Tape& t, const DecoderLayer& layer, const Layer
   Rotated rotated = c.blocks.rotate(t, query_parts.second, turned, in.cos, in.sin);
   query_parts.second = std::move(rotated.q);
   turned = std::move(rotated.k);
+  Count seen = length;
+  if (in.cache) {
+    in.cache->update(t, layer.index, latent, turned);
+    seen = latent.dim(2);
+  }
   Tensor query_states =
       ops::concatenate(t.as("query states, both parts"), query_parts.first, query_parts.second);
 
   Tensor key_states, value_states;
   {
     Tensor expanded = ops::linear(t.as("keys and values"), a.kv_b_proj, latent);
-    const Shape shape = t.shape({batch, length, c.heads, l.plain_width + l.value_width});
+    const Shape shape = t.shape({batch, seen, c.heads, l.plain_width + l.value_width});
     expanded = ops::transpose(t, ops::reshape(t, expanded, shape));
     ops::Halves parts = ops::split_last(t, expanded, l.plain_width);
     Tensor shared = ops::expand_heads(t, turned, c.heads);

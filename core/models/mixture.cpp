@@ -147,6 +147,7 @@ Routing softmax_router(Tape& t, const DecoderLayer& layer, const Tensor& rows) {
 
 Tensor experts_forward(Tape& t, const DecoderLayer& layer, const Tensor& rows,
                        const Routing& routing) {
+  if (layer.model->decodes) return batched_experts(t, layer, rows, routing);
   const Mixture& mixture = layer.mixture;
   const MixtureConfig& m = mixture_of(layer);
   const Within here(t, t.place("layers.*.mlp.experts"));

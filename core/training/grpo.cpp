@@ -77,6 +77,8 @@ struct Sampling {
   }
 
   void sample() {
+    // An engine on the same device does it; what it holds is no part of this process.
+    if (job.scenario.serving && job.scenario.serving->colocated) return;
     models::GenerateRequest request;
     request.ids = numbers(prompt, "token ids");
     request.attention_mask = numbers(prompt, "attention mask");
@@ -87,7 +89,7 @@ struct Sampling {
     // A model with adapters calls the one inside for it, which accelerate has not wrapped.
     request.autocast = job.autocasts() && !job.scenario.peft;
     request.autocast_dtype = job.autocast_dtype();
-    Tensor all = models::generate(t, job.model, request);
+    Tensor all = models::generate(t, job.model, request).ids;
   }
 
   // Of all rows, as many at a time as are trained on at a time.
