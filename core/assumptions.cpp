@@ -159,10 +159,19 @@ std::string devices_of(const Scenario& s) {
   if (!s.parallel) return "one device";
   const Parallel& p = *s.parallel;
   return "rank " + with_separators(p.rank) + " of " + with_separators(p.world_size) +
-         (p.strategy == "ddp" ? " under DistributedDataParallel" : " under fully_shard");
+         (p.strategy == "ddp"   ? " under DistributedDataParallel"
+          : p.strategy == "tp"  ? " under parallelize_module"
+          : p.divides_tensors() ? " under parallelize_module and fully_shard"
+                                : " under fully_shard");
 }
 
 void add_parallel(const Parallel& p, std::vector<std::string>& out) {
+  if (p.divides_tensors()) {
+    out.push_back(
+        "Ranks of a tensor-parallel group work on the same micro-batch; the loop hands in position "
+        "ids, and the optimizer has DTensors and plain parameters in two groups.");
+  }
+  if (p.strategy == "tp") return;
   out.push_back(
       "Every rank has micro-batches of its own of this size, and reduces gradients in each "
       "backward "

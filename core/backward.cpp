@@ -109,7 +109,9 @@ struct Engine {
       const Edge& edge = node.edges[i];
       if (!edge.node) continue;
       const std::uint32_t next = edge.node->task_index;
-      if (results[i]) add(gradient(*edge.node, edge.slot), std::move(results[i]));
+      if (results[i]) {
+        add(gradient(*edge.node, edge.slot), std::move(results[i]), !edge.distributed);
+      }
       if (--pending[next].missing > 0) continue;
       if (edge.node->parameter) {
         run_node(next);  // parameters take their gradient at once
@@ -160,13 +162,14 @@ struct Engine {
   }
 
   // In place only into a tensor that nobody else refers to and that is no view.
-  void add(Tensor& held, Tensor grad) {
+  void add(Tensor& held, Tensor grad, bool in_place = true) {
     if (!held) {
       held = std::move(grad);
       return;
     }
     if (held->storage == kNoStorage) return;
-    if (!held->view && held->refs == 1 && tape.live_[held->storage].tensors == 1) return;
+    if (in_place && !held->view && held->refs == 1 && tape.live_[held->storage].tensors == 1)
+      return;
     const Rule* rule_before = tape.rule_;
     const bool in_rule_before = tape.in_backward_rule_;
     tape.rule_ = &kGradientSum;

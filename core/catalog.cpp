@@ -259,7 +259,11 @@ Value parallel_defaults() {
                       (hybrid ? ",\"dp_replicate_size\":2" : "") + "}}");
     if (!scenario.ok()) continue;
     const Value all = json::parse(scenario.value().normalised).value;
-    out.add(strategy.id, *all.find("parallel"));
+    Value parallel = *all.find("parallel");
+    for (auto& member : parallel.members) {  // follows the model: a tied head cannot be divided
+      if (member.key == "parallelize_embedding_and_head") member.value = Value();
+    }
+    out.add(strategy.id, std::move(parallel));
   }
   return out;
 }

@@ -152,7 +152,7 @@ struct Rl {
 // ZeroRedundancyOptimizer's and fully_shard's arguments, the sizes those of accelerate's
 // ParallelismConfig.
 struct Parallel {
-  std::string strategy;  // "ddp", "fsdp2" or "hsdp"
+  std::string strategy;  // "ddp", "fsdp2", "hsdp" or "tp"
   double world_size = 1;
   double rank = 0;
   // ddp
@@ -171,11 +171,20 @@ struct Parallel {
   bool wraps_layers = true;                   // accelerate's auto_wrap_policy
   bool wraps_ends = false;                    // the embedding too, and norm and head together
   bool offload_params = false;                // accelerate's name for a CPUOffloadPolicy
+  // tp and fsdp2; the last one is torch's, the others name the styles of parallelize_module
+  double tensor_parallel_size = 1;
+  bool sequence_parallel = false;               // tokens are divided where weights are not
+  bool parallelize_embedding_and_head = false;  // by vocabulary
+  bool loss_parallel = false;                   // logits stay divided
 
   bool shards() const { return strategy == "fsdp2" || strategy == "hsdp"; }
-  double shard_size() const { return world_size / dp_replicate_size; }
-  // NCCL's: hsdp shards in one group of ranks and replicates in another.
-  double communicators() const { return strategy == "hsdp" ? 2 : 1; }
+  double shard_size() const { return world_size / dp_replicate_size / tensor_parallel_size; }
+  bool divides_tensors() const { return tensor_parallel_size > 1; }
+  // NCCL's: hsdp shards in one group of ranks and replicates in another, tensor parallel ranks of
+  // fsdp2 are a second group.
+  double communicators() const {
+    return strategy == "hsdp" || (shards() && divides_tensors()) ? 2 : 1;
+  }
 };
 
 // How `evaluate` of `moments` runs. Fields bear the names of transformers' TrainingArguments;

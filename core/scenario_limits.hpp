@@ -40,6 +40,7 @@ inline constexpr std::array kLimits = {
     Limit{"parallel.rank", 0, 65535},
     Limit{"parallel.bucket_cap_mb", 1, 1000000},
     Limit{"parallel.dp_replicate_size", 1, 65536},
+    Limit{"parallel.tensor_parallel_size", 1, 1024},
     Limit{"quantization.llm_int8_threshold", 0, 1e9, false},
     Limit{"quantization.bits", 2, 8},
     Limit{"quantization.group_size", 1, 1000000},
@@ -146,10 +147,16 @@ inline constexpr std::array kStrategies = {
            "torch's fully_shard on each layer and the whole: ranks hold a part of each "
            "weight, gradient and state"},
     Choice{"hsdp", "the same within groups of ranks; the groups hold the same shards"},
+    Choice{"tp",
+           "torch's parallelize_module on each layer: ranks hold some of the heads and of the "
+           "feed-forward"},
 };
 // Named for later.
 inline constexpr std::array<std::string_view, 4> kStrategiesToCome = {"zero1", "zero2", "zero3",
                                                                       "fsdp1"};
+
+// Model types whose tensor-parallel ranks were held against PyTorch's allocator.
+inline constexpr std::array<std::string_view, 3> kDividedModelTypes = {"llama", "qwen2", "qwen3"};
 
 // Model types whose generation with a cache was held against PyTorch's allocator.
 inline constexpr std::array<std::string_view, 6> kGenerates = {"gemma",   "granite", "llama",

@@ -13,8 +13,8 @@ struct ParallelKey {
   std::string_view strategies;  // that have it; empty: not modelled yet
 };
 constexpr ParallelKey kParallelKeys[] = {
-    {"strategy", "ddp fsdp2 hsdp"},
-    {"world_size", "ddp fsdp2 hsdp"},
+    {"strategy", "ddp fsdp2 hsdp tp"},
+    {"world_size", "ddp fsdp2 hsdp tp"},
     {"rank", "ddp"},
     {"gradient_as_bucket_view", "ddp"},
     {"static_graph", "ddp"},
@@ -30,12 +30,16 @@ constexpr ParallelKey kParallelKeys[] = {
     {"auto_wrap_policy", "fsdp2 hsdp"},
     {"wrap_embedding_and_head", "fsdp2 hsdp"},
     {"offload_params", "fsdp2 hsdp"},
-    {"tensor_parallel_size", ""},
+    {"tensor_parallel_size", "fsdp2 tp"},
+    {"sequence_parallel", "fsdp2 tp"},
+    {"parallelize_embedding_and_head", "fsdp2 tp"},
+    {"loss_parallel", "fsdp2 tp"},
     {"context_parallel_size", ""},
     {"pipeline_parallel_size", ""},
     {"expert_parallel_size", ""},
 };
 
+// A word of the list: "tp" is no part of another.
 bool has(const ParallelKey& row, std::string_view strategy) {
   return row.strategies.find(strategy) != row.strategies.npos;
 }
@@ -67,11 +71,7 @@ std::optional<std::string> read_strategy(const Value& given, Findings& findings)
 
 // What a size that is not modelled contradicts as well.
 std::string contradiction(std::string_view key, double size, const ModelConfig& model) {
-  const double heads = model.number("num_attention_heads");
   const double layers = model.number("num_hidden_layers");
-  if (key == "tensor_parallel_size" && heads > 0 && std::fmod(heads, size) != 0) {
-    return " It does not divide the model's " + grouped(heads) + " attention heads either.";
-  }
   if (key == "pipeline_parallel_size" && layers > 0 && size > layers) {
     return " It is above the model's " + grouped(layers) + " layers too.";
   }
@@ -95,6 +95,9 @@ void check_keys_of(const Value& given, std::string_view strategy, const ModelCon
                        (whole ? contradiction(row.key, value->number, model) : ""),
                    *value, "1");
     } else if (!strategy.empty() && !has(row, strategy)) {
+      if (row.key == "tensor_parallel_size" && value->is(Kind::kNumber) && value->number == 1) {
+        continue;
+      }
       findings.add(path, path + " has no meaning in " + std::string(strategy) + "; leave it out.",
                    *value);
     }
@@ -102,6 +105,30 @@ void check_keys_of(const Value& given, std::string_view strategy, const ModelCon
 }
 
 void check_ranks(const Parallel& parallel, Findings& findings) {
+  const double groups = parallel.world_size / parallel.tensor_parallel_size;
+  const bool tensors_only = parallel.strategy == "tp";
+  if (tensors_only && groups != 1) {
+    findings.add("parallel.tensor_parallel_size",
+                 "parallel.tensor_parallel_size is " + grouped(parallel.tensor_parallel_size) +
+                     ", but in tp all ranks divide the same weights: it is parallel.world_size, " +
+                     grouped(parallel.world_size) + ". fsdp2 takes both.",
+                 grouped(parallel.tensor_parallel_size), grouped(parallel.world_size));
+    return;
+  }
+  if (tensors_only && parallel.world_size < 2) {
+    findings.add("parallel.world_size",
+                 "parallel.world_size is 1, which leaves nothing to divide; tp begins with two.",
+                 "1", "2");
+    return;
+  }
+  if (std::fmod(parallel.world_size, parallel.tensor_parallel_size) != 0) {
+    findings.add("parallel.tensor_parallel_size",
+                 "parallel.tensor_parallel_size is " + grouped(parallel.tensor_parallel_size) +
+                     ", which does not divide parallel.world_size, " +
+                     grouped(parallel.world_size) + ".",
+                 grouped(parallel.tensor_parallel_size));
+    return;
+  }
   if (parallel.rank >= parallel.world_size) {
     findings.add("parallel.rank",
                  "parallel.rank is " + grouped(parallel.rank) + ", but ranks count from 0 to " +
@@ -180,6 +207,14 @@ std::optional<Parallel> read_parallel(const Value& scenario, const ModelConfig& 
   parallel.wraps_layers = wrap != "NO_WRAP";
   read_flag("wrap_embedding_and_head", parallel.wraps_ends);
   read_flag("offload_params", parallel.offload_params);
+  parallel.tensor_parallel_size =
+      read("tensor_parallel_size").value_or(parallel.strategy == "tp" ? parallel.world_size : 1);
+  // A table that is the head as well cannot be divided in both ways.
+  parallel.parallelize_embedding_and_head =
+      parallel.divides_tensors() && !model.flag("tie_word_embeddings");
+  read_flag("parallelize_embedding_and_head", parallel.parallelize_embedding_and_head);
+  read_flag("sequence_parallel", parallel.sequence_parallel);
+  read_flag("loss_parallel", parallel.loss_parallel);
   const Value* replicas = given->find("dp_replicate_size");
   if (parallel.strategy == "hsdp" && (!replicas || replicas->is_null())) {
     findings.add("parallel.dp_replicate_size",
@@ -220,6 +255,7 @@ void check_parallel(const Scenario& scenario, Findings& findings) {
   if (scenario.load)
     refuse("moments", "has \"load\", which together with parallel is not modelled yet.");
   const Training& training = scenario.training;
+  if (parallel.divides_tensors()) check_tensor_parallel(scenario, findings);
   if (!parallel.shards()) return;
   const std::string name = parallel.strategy;
   if (training.optim != "adamw_torch" && training.optim != "adamw_torch_fused") {
@@ -251,6 +287,9 @@ void check_parallel(const Scenario& scenario, Findings& findings) {
   }
   if (training.max_grad_norm > 0) {
     refuse("training.max_grad_norm", "together with " + name + " is not modelled yet; give 0.");
+  }
+  if (parallel.offload_params && parallel.divides_tensors()) {
+    refuse("parallel.offload_params", "together with tensor_parallel_size is not modelled yet.");
   }
   if (training.gradient_checkpointing && training.use_reentrant) {
     refuse("training.gradient_checkpointing_kwargs.use_reentrant",
@@ -294,6 +333,13 @@ Value parallel_of(const Parallel& parallel) {
     out.add_flag("parameters_as_bucket_view", parallel.parameters_as_bucket_view);
     return out;
   }
+  if (parallel.strategy != "hsdp") {
+    out.add_number("tensor_parallel_size", parallel.tensor_parallel_size);
+    out.add_flag("sequence_parallel", parallel.sequence_parallel);
+    out.add_flag("parallelize_embedding_and_head", parallel.parallelize_embedding_and_head);
+    out.add_flag("loss_parallel", parallel.loss_parallel);
+  }
+  if (!parallel.shards()) return out;
   out.add("reshard_after_forward", parallel.reshard_after_forward
                                        ? Value::of_flag(*parallel.reshard_after_forward)
                                        : Value());

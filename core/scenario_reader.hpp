@@ -101,6 +101,7 @@ std::optional<Parallel> read_parallel(const Value& scenario, const ModelConfig& 
                                       Findings& findings);
 // What it does not go together with.
 void check_parallel(const Scenario& scenario, Findings& findings);
+void check_tensor_parallel(const Scenario& scenario, Findings& findings);
 Value parallel_of(const Parallel& parallel);  // as in the normalised scenario
 // The name of the embedding in transformers' module.
 std::string_view embedding_of(const Value& type);

@@ -318,6 +318,7 @@ Node* Tape::begin(const Rule& rule, std::uint8_t count, TensorData* a, TensorDat
     edge.slot = input->slot;
     edge.shape = input->shape;
     edge.dtype = input->dtype;
+    edge.distributed = input->distributed;
   }
   return node;
 }

@@ -119,6 +119,7 @@ struct TensorData {
   bool requires_grad = false;
   bool leaf = false;
   bool saved = false;           // held by a node for the backward pass
+  bool distributed = false;     // a DTensor: gradients of it are summed into a new tensor
   std::uint32_t cast_slot = 0;  // index into autocast's cache, valid in this epoch only
   std::uint32_t cast_epoch = 0;
   Tape* tape = nullptr;
@@ -180,6 +181,7 @@ struct Edge {
   Shape shape;
   Dtype dtype = Dtype::kFloat32;
   std::uint8_t slot = 0;
+  bool distributed = false;
 };
 
 // A value kept for the backward pass, or the promise to compute it again.

@@ -25,7 +25,16 @@ inline json parallel_of(const json& c) {
     if (kind == "ddp_zero1") p["zero_redundancy_optimizer"] = true;
     return p;
   }
-  p["strategy"] = kind;
+  p["strategy"] = kind == "tp_fsdp2" ? "fsdp2" : kind;
+  if (kind == "tp" || kind == "tp_fsdp2") {
+    const bool sequence = c.value("sequence_parallel", false);
+    p["tensor_parallel_size"] = c.value("tp", c.at("world").get<int>());
+    p["sequence_parallel"] = sequence;
+    p["parallelize_embedding_and_head"] = sequence || c.contains("head");
+    p["loss_parallel"] = c.value("head", "") == "loss_parallel";
+    if (kind == "tp_fsdp2") p.update({{"param_dtype", "bfloat16"}, {"reduce_dtype", "float32"}});
+    return p;
+  }
   if (kind != "fsdp2" && kind != "hsdp") return p;
   if (kind == "hsdp") p["dp_replicate_size"] = c.at("replicas");
   // The instrument gave true where the case says nothing, which concerns the root as well.

@@ -40,6 +40,12 @@ bool says(const Problem& problem, const char* words) {
   return problem.message.find(words) != std::string::npos;
 }
 
+json tp(json more = json::object()) {
+  json parallel = {{"strategy", "tp"}, {"world_size", 4}};
+  parallel.update(more);
+  return parallel;
+}
+
 json normalised(const json& scenario) {
   const Result<Scenario> read = read_scenario(scenario.dump());
   return read.ok() ? json::parse(read.value().normalised) : json();
@@ -99,7 +105,8 @@ TEST_CASE("a normalised scenario with parallel means the same") {
   for (const json& parallel :
        {ddp(), ddp({{"comm_hook", "bf16_compress_hook"}, {"bucket_cap_mb", 100}}), fsdp2(),
         fsdp2({{"param_dtype", "bfloat16"}, {"reshard_after_forward", false}}),
-        json{{"strategy", "hsdp"}, {"world_size", 8}, {"dp_replicate_size", 2}}}) {
+        json{{"strategy", "hsdp"}, {"world_size", 8}, {"dp_replicate_size", 2}},
+        tp({{"world_size", 8}}), fsdp2({{"tensor_parallel_size", 2}})}) {
     const json once = normalised(with(parallel));
     CAPTURE(parallel.dump());
     REQUIRE(!once.is_null());
@@ -120,9 +127,9 @@ TEST_CASE("no ranks, no strategy and what is not modelled get sentences") {
     CHECK(says(p, "ddp"));
   }
   CHECK(says(problem(with({{"strategy", "zero1"}, {"world_size", 8}})), "ZeroRedundancyOptimizer"));
-  CHECK(says(problem(with(ddp({{"tensor_parallel_size", 2}}))), "not modelled yet"));
+  CHECK(says(problem(with(ddp({{"tensor_parallel_size", 2}}))), "no meaning in ddp"));
   CHECK(problem(with(ddp({{"tensor_parallel_size", 1}}))).message == "");
-  CHECK(says(problem(with(ddp({{"tensor_parallel_size", 3}}))), "does not divide the model's 16"));
+  CHECK(says(problem(with(ddp({{"context_parallel_size", 2}}))), "not modelled yet"));
   CHECK(says(problem(with(ddp({{"pipeline_parallel_size", 64}}))), "above the model's 28 layers"));
 }
 
@@ -158,6 +165,58 @@ TEST_CASE("parallel refuses what is modelled on one device only") {
   const json quantised = {{"peft", json::object()}, {"quantization", {{"load_in_4bit", true}}}};
   CHECK(problem(with(fsdp2(), quantised)).path == "quantization");
   CHECK(problem(with(ddp(), quantised)).message == "");
+}
+
+TEST_CASE("tensor-parallel ranks that cannot be get sentences") {
+  CHECK(says(problem(with(tp({{"world_size", 1}}))), "nothing to divide"));
+  CHECK(says(problem(with(tp({{"world_size", 3}}))), "does not divide the 16 attention heads"));
+  CHECK(says(problem(with(tp({{"tensor_parallel_size", 2}}))), "all ranks divide the same"));
+  CHECK(says(problem(with(fsdp2({{"tensor_parallel_size", 3}}))), "does not divide parallel"));
+  CHECK(problem(with(fsdp2({{"tensor_parallel_size", 8}}))).path == "parallel.world_size");
+  CHECK(says(problem(with(tp({{"parallelize_embedding_and_head", true}}))), "needs two tables"));
+  CHECK(problem(with(tp({{"sequence_parallel", true}}))).path == "parallel.sequence_parallel");
+  CHECK(problem(with(tp({{"loss_parallel", true}}))).path == "parallel.loss_parallel");
+  CHECK(problem(with(tp(), {{"peft", json::object()}})).path == "peft");
+  CHECK(problem(with(tp(), {{"training", {{"optim", "sgd"}}}})).path == "training.optim");
+  CHECK(says(problem({{"model", "google/gemma-2-2b"}, {"parallel", tp({{"world_size", 2}})}}),
+             "not yet for gemma2"));
+  CHECK(problem(with(json{{"strategy", "hsdp"},
+                          {"world_size", 8},
+                          {"dp_replicate_size", 2},
+                          {"tensor_parallel_size", 2}}))
+            .path == "parallel.tensor_parallel_size");
+}
+
+// 3,001 rows of a table do not divide by two; 3,008 do by sixteen.
+json divisible(json parallel) {
+  json scenario = small(std::move(parallel));
+  scenario["model"].update(
+      {{"num_attention_heads", 8}, {"num_key_value_heads", 8}, {"vocab_size", 3008}});
+  return scenario;
+}
+
+TEST_CASE("tensor-parallel ranks together hold each divided weight once, and norms as often") {
+  json alone = divisible({});
+  alone.erase("parallel");
+  const Held one = held(alone);
+  // What stays whole: seven norms of 256, six of 64, in 32 bit.
+  const double norms = 4.0 * (7 * 256 + 6 * 64);
+  double before = one.peak;
+  for (const int ranks : {2, 4, 8}) {
+    CAPTURE(ranks);
+    for (const bool sequence : {false, true}) {
+      const Held part = held(divisible(tp(
+          {{"world_size", ranks}, {"sequence_parallel", sequence}, {"loss_parallel", sequence}})));
+      CHECK(ranks * (part.weights - norms) == one.weights - norms);
+      CHECK(ranks * (part.state - 2 * norms) == one.state - 2 * norms);
+      CHECK(part.peak < before);
+      if (sequence) before = part.peak;
+    }
+    // With two data-parallel groups on top, halves of that.
+    const Held both = held(divisible(fsdp2(
+        {{"world_size", 2 * ranks}, {"tensor_parallel_size", ranks}, {"loss_parallel", true}})));
+    CHECK(2 * ranks * (both.weights - norms / 2) == one.weights - norms);
+  }
 }
 
 TEST_CASE("more ranks never need more of what is divided, and together hold all of it") {

@@ -279,7 +279,7 @@ Output forward(Tape& t, const Decoder& model, const Inputs& in, const Tensor& nu
   Tensor logits = model.config.blocks.head(t, model, hidden);
   if (model.wrapping) model.wrapping->leave(model.wrapping->context, Wrapping::kHead, logits);
   const Within in_loss(t, t.place("loss"), -1);
-  Tensor loss = ops::causal_lm_loss(t, logits, num_items_in_batch, liger.cross_entropy);
+  Tensor loss = model.loss(t, logits, num_items_in_batch, liger.cross_entropy);
   return {std::move(loss), std::move(logits)};
 }
 

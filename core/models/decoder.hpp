@@ -14,6 +14,7 @@
 #include "core/models/blocks.hpp"
 #include "core/ops/grouped.hpp"
 #include "core/ops/linear.hpp"
+#include "core/ops/loss.hpp"
 #include "core/tape.hpp"
 
 namespace ledger::models {
@@ -31,6 +32,7 @@ struct Norm {
   Tensor weight;
   Tensor bias;  // of a layer norm; absent in an RMS norm
   std::uint32_t place = 0;
+  bool distributed = false;  // of a sequence-parallel rank: what it norms is a DTensor
 };
 
 struct Attention {
@@ -39,12 +41,14 @@ struct Attention {
   Norm q_norm, k_norm;   // absent where the architecture has none
   Tensor sinks;          // [H], where a head can look away
   std::uint32_t place = 0;
+  Count gathers = 0;  // of a sequence-parallel rank: tokens come from so many ranks
 };
 
 struct Mlp {
   ops::Linear gate_proj, up_proj, down_proj;
   ops::Linear gate_up_proj;  // where one matrix makes both
   std::uint32_t place = 0;
+  Count gathers = 0;  // as in Attention
 };
 
 // Attention whose queries, keys and values are expanded from latents (MLA).
@@ -207,7 +211,12 @@ struct Decoder {
   DecoderConfig config;
   RunOptions options;
   std::optional<Wrapping> wrapping;
-  const char* what = "weight";     // as weights are called
+  const char* what = "weight";  // as weights are called
+  // The loss of the logits; tensor-parallel ranks may have their own.
+  Tensor (*loss)(Tape&, Tensor logits, const Tensor& num_items_in_batch,
+                 bool liger) = ops::causal_lm_loss;
+  Shape whole_table;               // of the embedding, where a tensor-parallel rank has a part
+  bool scatters_tokens = false;    // and keeps its part of the tokens only
   bool scores = false;             // the head puts out one number, not logits
   Dtype dtype = Dtype::kBFloat16;  // of the weights as they are loaded
   Tensor embed_tokens;

@@ -52,7 +52,9 @@ AttentionOutput eager_attention(Tape& t, const DecoderConfig& c, Tensor q, Tenso
 Tensor rms_norm(Tape& t, const Norm& norm, Tensor x) {
   const Within here(t, norm.place);
   const Dtype dtype = x.dtype();
+  if (norm.distributed) x = ops::distributed(t, std::move(x));
   Tensor hidden = ops::to(t.as("norm's input in 32 bit"), x, Dtype::kFloat32);
+  if (norm.distributed) hidden->distributed = true;
   Tensor squares = ops::square(t, hidden);
   Tensor variance = ops::mean_last(t.as("variance"), std::move(squares));
   Tensor shifted = ops::add_constant(t, variance);
@@ -103,6 +105,8 @@ AttentionOutput attention(Tape& t, const DecoderLayer& layer, const LayerInputs&
                           Tensor hidden) {
   const DecoderConfig& c = layer.model->config;
   const Within here(t, layer.self_attn.place);
+  const Count ranks = layer.self_attn.gathers;
+  if (ranks.value() > 0) hidden = ops::exchanged(t, ops::Exchange::kGatherTokens, hidden, ranks);
   QueryKeyValue states = c.blocks.project(t, layer, hidden);
   Rotated rotated;
   if (c.rotated[static_cast<std::size_t>(layer.index)]) {
@@ -124,6 +128,8 @@ Tensor gated_feed_forward(Tape& t, const DecoderLayer& layer, Tensor x) {
 
 Tensor gated_mlp(Tape& t, const DecoderLayer& layer, const Mlp& mlp, Tensor x) {
   const Within here(t, mlp.place);
+  const Count ranks = mlp.gathers;
+  if (ranks.value() > 0) x = ops::exchanged(t, ops::Exchange::kGatherTokens, x, ranks);
   Tensor gate = ops::linear(t.as("gate"), mlp.gate_proj, x);
   Tensor activated =
       layer.model->config.blocks.activation(t.as("gate, activated"), std::move(gate));

@@ -73,7 +73,13 @@ constexpr Rule kEmbedding{"embedding", "derivatives.yaml: embedding", of_embeddi
 }  // namespace
 
 Tensor embedding(Tape& t, Tensor ids, Tensor weight) {
+  const Shape table = weight.shape();
+  return embedding(t, std::move(ids), std::move(weight), table);
+}
+
+Tensor embedding(Tape& t, Tensor ids, Tensor weight, Shape table) {
   Recording recording(t, kEmbedding, {&weight});
+  if (recording) recording->edges[0].shape = table;
   recording.save(ids);
   Tensor out =
       t.output(t.shape({ids.dim(0), ids.dim(1), weight.dim(1)}), weight.dtype(), "embedded tokens");

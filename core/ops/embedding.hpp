@@ -6,5 +6,7 @@
 namespace ledger::ops {
 
 Tensor embedding(Tape& t, Tensor ids, Tensor weight);  // [B,T] and [V,d] -> [B,T,d]
+// The same of a part of a table, whose gradient is as large as the table.
+Tensor embedding(Tape& t, Tensor ids, Tensor weight, Shape table);
 
 }  // namespace ledger::ops

@@ -90,8 +90,14 @@ Tensor transposed_product(Tape& t, const Linear& layer, Tensor x) {
 
 Tensor linear(Tape& t, const Linear& layer, Tensor x) {
   const Within here(t, layer.place);
-  return layer.adapters.empty() || !t.adapters_enabled() ? base_linear(t, layer, std::move(x))
-                                                         : adapted_linear(t, layer, std::move(x));
+  if (layer.before != Exchange::kNone) x = exchanged(t, layer.before, std::move(x), layer.ranks);
+  // The module's arguments live until its forward hook has exchanged what it put out.
+  const Tensor held = layer.after != Exchange::kNone ? x : Tensor();
+  Tensor out = layer.adapters.empty() || !t.adapters_enabled()
+                   ? base_linear(t, layer, std::move(x))
+                   : adapted_linear(t, layer, std::move(x));
+  if (layer.after == Exchange::kNone) return out;
+  return exchanged(t, layer.after, std::move(out), layer.ranks);
 }
 
 Tensor base_linear(Tape& t, const Linear& layer, Tensor x) {

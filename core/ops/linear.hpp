@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/ops/collective.hpp"
 #include "core/tape.hpp"
 
 namespace ledger::ops {
@@ -43,6 +44,9 @@ struct Linear {
   std::int16_t layer = -1;
   std::optional<Packed> packed;
   std::vector<Adapter> adapters;
+  // Of a tensor-parallel rank, whose weight is a part.
+  Exchange before = Exchange::kNone, after = Exchange::kNone;
+  Count ranks = 1;
 };
 
 // The linear without its adapters.

@@ -17,8 +17,8 @@ const Rule FullyShard::kAfter{"end of a group's backward pass",
                               after_backward};
 
 FullyShard::FullyShard(Tape& t, const Parallel& options, models::Decoder& model,
-                       std::vector<Tensor> parameters)
-    : t_(t), options_(options), model_(model) {
+                       std::vector<Tensor> parameters, const TensorParallel* tensor_parallel)
+    : t_(t), options_(options), model_(model), tensor_parallel_(tensor_parallel) {
   layers_ = options.wraps_layers ? model.layers.size() : 0;
   groups_.resize(layers_ + (options.wraps_ends ? 3 : 1));
   for (std::size_t i = 0; i < groups_.size(); ++i) {

@@ -9,6 +9,7 @@
 
 #include "core/models/decoder.hpp"
 #include "core/parallel/buckets.hpp"
+#include "core/parallel/tensor_parallel.hpp"
 
 namespace ledger::parallel {
 
@@ -37,7 +38,7 @@ class FullyShard {
  public:
   // `parameters`: of the model in their order. The model's layers are groups, the rest is another.
   FullyShard(Tape& t, const Parallel& options, models::Decoder& model,
-             std::vector<Tensor> parameters);
+             std::vector<Tensor> parameters, const TensorParallel* tensor_parallel);
   FullyShard(const FullyShard&) = delete;
   FullyShard& operator=(const FullyShard&) = delete;
   ~FullyShard();
@@ -86,7 +87,8 @@ class FullyShard {
   Tape& t_;
   const Parallel& options_;
   models::Decoder& model_;
-  std::size_t layers_ = 0;       // that are groups
+  const TensorParallel* tensor_parallel_;  // that divided the weights before, or null
+  std::size_t layers_ = 0;                 // that are groups
   std::vector<Group> groups_;    // layers, then embedding and head if they are, then the root
   std::vector<Tensor> trained_;  // wholes, in the order of parameters
   std::vector<Group*> used_;     // in the order of the forward pass

@@ -99,8 +99,12 @@ void FullyShard::reduce(Group& group) {
   for (ShardedParameter& p : group.parameters) {
     if (!p.whole->grad) continue;
     with_gradient.push_back(&p);
-    gradients.emplace_back(p.whole->grad);
+    Tensor gradient(p.whole->grad);
     t_.detach_gradient(p.whole.get());
+    if (tensor_parallel_) {
+      gradient = tensor_parallel_->as_parameter(t_, p.whole.get(), std::move(gradient));
+    }
+    gradients.push_back(std::move(gradient));
   }
   let_go(group);
   reduce_inputs_.clear();

@@ -9,12 +9,26 @@ namespace ledger::parallel {
 Rank::Rank(Tape& t, const Parallel& options, models::Decoder& model, std::vector<Tensor> all,
            std::vector<Tensor> trainable)
     : t_(t), options_(options), trainable_(std::move(trainable)) {
+  if (options.divides_tensors()) tensor_parallel_.emplace(t, options, model);
   if (options.strategy == "ddp") {
     data_parallel_.emplace(t, options, std::move(all), model.buffers, trainable_);
-  } else {
-    fully_shard_.emplace(t, options, model, std::move(all));
+  } else if (options.shards()) {
+    fully_shard_.emplace(t, options, model, std::move(all),
+                         tensor_parallel_ ? &*tensor_parallel_ : nullptr);
     trainable_ = fully_shard_->trainable();
+  } else if (tensor_parallel_) {
+    first_group_ = tensor_parallel_->in_order(trainable_);
   }
+  if (fully_shard_ || !tensor_parallel_) first_group_ = trainable_.size();
+}
+
+std::vector<std::pair<std::size_t, Shape>> Rank::redistributed() const {
+  std::vector<std::pair<std::size_t, Shape>> out;
+  if (!tensor_parallel_ || fully_shard_) return out;
+  for (std::size_t i = 0; i < first_group_; ++i) {
+    if (tensor_parallel_->differs(trainable_[i].get())) out.emplace_back(i, trainable_[i].shape());
+  }
+  return out;
 }
 
 void Rank::begin_forward() {

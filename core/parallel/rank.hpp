@@ -6,6 +6,7 @@
 
 #include "core/parallel/data_parallel.hpp"
 #include "core/parallel/fully_shard.hpp"
+#include "core/parallel/tensor_parallel.hpp"
 
 namespace ledger::parallel {
 
@@ -24,6 +25,10 @@ class Rank {
   const std::vector<Tensor>& trainable() const { return trainable_; }
   // What of it this rank's optimizer steps, which is about to be made.
   std::vector<Tensor> stepped();
+  // So many of them come first, in a group of their own.
+  std::size_t first_group() const { return first_group_; }
+  // Of those, gradients that the step brings into their parameters' shape.
+  std::vector<std::pair<std::size_t, Shape>> redistributed() const;
   Host on_host() const { return fully_shard_ ? fully_shard_->on_host() : Host(); }
 
  private:
@@ -31,6 +36,8 @@ class Rank {
   const Parallel& options_;
   std::vector<Tensor> trainable_;
   std::vector<Tensor> buckets_;  // of ZeroRedundancyOptimizer, one for each rank
+  std::size_t first_group_ = 0;
+  std::optional<TensorParallel> tensor_parallel_;
   std::optional<DataParallel> data_parallel_;
   std::optional<FullyShard> fully_shard_;
 };

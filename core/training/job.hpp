@@ -25,6 +25,7 @@ struct Job {
   parallel::Rank* rank = nullptr;              // of a parallel run; null on one device
   int step = 0, micro_batch = 0;               // that are running
   std::vector<Tensor> kept{};                  // by a method, from step to step
+  Tensor positions{};                          // that the loop hands in, for all batches
   double evaluated_rows = 0;                   // of the batch, while the model is evaluated
   Tensor logits{};                             // that the evaluation keeps
 

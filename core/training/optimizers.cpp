@@ -23,6 +23,7 @@ Optimizer::Optimizer(Tape& tape, const Training& training, ParameterGroups group
       parameters_(std::move(groups.parameters)),
       first_group_(groups.first_group),
       in_full_bits_(std::move(groups.in_full_bits)),
+      redistributed_(std::move(groups.redistributed)),
       state_(parameters_.size()) {
   if (row_.created != StateCreated::kByConstructor) return;
   make_state_of(0, parameters_.size());
@@ -58,6 +59,14 @@ void Optimizer::make_state_of(std::size_t begin, std::size_t end) {
 void Optimizer::step_group(std::size_t begin, std::size_t end) {
   if (row_.created == StateCreated::kAtFirstStep && steps_ == 0) make_state_of(begin, end);
   Step s{tape_, training_, parameters_, state_, steps_};
+  std::vector<Tensor> copies;
+  for (const auto& [parameter, shape] : redistributed_) {
+    if (parameter < begin || parameter >= end) continue;
+    const Tensor& p = parameters_[parameter];
+    if (!p->grad) continue;
+    copies.push_back(
+        beside(tape_, p, shape, p.dtype(), "gradient as its parameter lies", Role::kScratch));
+  }
   std::vector<std::size_t> group(end - begin);
   std::iota(group.begin(), group.end(), begin);
   run_statements(s, row_, group);

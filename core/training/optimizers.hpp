@@ -1,6 +1,7 @@
 // What an optimizer keeps and what it makes for a moment, from its row in core/data/optimizers.hpp.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "core/data/optimizers.hpp"
@@ -16,6 +17,9 @@ struct ParameterGroups {
   Flags in_full_bits;           // by parameter: state in 32 bit whatever the optimizer; or empty
   // accelerate moves the state that a constructor made onto the device, its counters included.
   bool counters_on_device = false;
+  // Gradients that do not lie as their parameters do are copied for the step's kernel, and die with
+  // it: by parameter of the first group, the shape of the copy.
+  std::vector<std::pair<std::size_t, Shape>> redistributed;
 };
 
 class Optimizer {
@@ -37,6 +41,7 @@ class Optimizer {
   std::vector<Tensor> parameters_;
   std::size_t first_group_;
   Flags in_full_bits_;
+  std::vector<std::pair<std::size_t, Shape>> redistributed_;
   std::vector<std::vector<Tensor>> state_;  // by parameter
   std::vector<Tensor> maps_;                // shared by all parameters
   int steps_ = 0;

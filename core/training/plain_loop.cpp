@@ -15,7 +15,7 @@ struct Loop {
   models::Output output_of_batch() {
     const Training& training = job.training();
     const Autocast autocast(t, job.autocasts(), job.autocast_dtype());
-    const models::Inputs inputs{ids, attention_mask, {}};
+    const models::Inputs inputs{ids, attention_mask, job.positions};
     if (training.loss_type != kChunkedLoss) return models::forward(t, job.model, inputs);
     return {models::chunked_loss(t, job.model, inputs, training.num_output_chunks), {}};
   }

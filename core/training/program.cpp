@@ -125,15 +125,26 @@ Run run(const Scenario& scenario, Workings& workings, int micro_batches) {
       trainable = rank->trainable();
       out.host = rank->on_host();
     }
+    Tensor positions;
+    if (scenario.parallel && scenario.parallel->divides_tensors()) {
+      const Within here(t, t.place("batch"), -1);
+      const Shape row = t.shape({1, workings.letter(Letter::T, scenario.training.max_length)});
+      positions = t.make(row, Dtype::kInt64, "position ids", Role::kInput);
+    }
     t.empty_cache();  // also by Trainer, when it begins
     t.mark(Mark::Kind::kLoaded, 0);
     const bool plain = scenario.trainer == "torch";
-    Optimizer optimizer(t, scenario.training,
-                        plain ? one_group(rank ? rank->stepped() : trainable)
-                              : trainer_groups(t, model, trainable));
+    ParameterGroups groups =
+        plain ? one_group(rank ? rank->stepped() : trainable) : trainer_groups(t, model, trainable);
+    if (positions) {
+      groups.first_group = rank->first_group();
+      groups.redistributed = rank->redistributed();
+    }
+    Optimizer optimizer(t, scenario.training, std::move(groups));
     Job job{t, scenario, model, trainable, optimizer, micro_batches};
     if (reference.lm_head.weight) job.reference = &reference;
     if (rank) job.rank = &*rank;
+    job.positions = std::move(positions);
     if (plain) {
       run_plain_loop(job);
     } else {
