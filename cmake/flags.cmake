@@ -8,8 +8,8 @@ add_compile_options(
   -Wall -Wextra -Wpedantic -Wshadow -Wfloat-conversion -Wcast-qual -Wextra-semi -Wnon-virtual-dtor
   -Wundef -Wunused -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 warns about std::string's own code (GCC bugs 105651 and 105329): hence three that clang is left to judge.
-  add_compile_options(-Wduplicated-cond -Wlogical-op -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
+  # g++ 12 warns about std::string's own code (GCC bugs 105651 and 105329): hence four that clang is left to judge.
+  add_compile_options(-Wduplicated-cond -Wlogical-op -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
                       -Wno-attributes=clang::)
 endif()
 if(LEDGER_WARNINGS_AS_ERRORS)
