@@ -161,7 +161,7 @@ TEST_CASE("what of serving contradicts itself gets a sentence") {
 
 TEST_CASE("an engine that leaves no room for one sequence says so") {
   const json s =
-      served("meta-llama/Llama-3.1-8B", {{"engine", "vllm"}, {"gpu_memory_utilization", 0.2}},
+      served("meta-llama/Llama-3.1-8B", {{"engine", "vllm"}, {"gpu_memory_utilization", 0.15}},
              {{"card", "a100-80gb"}});
   CHECK(s.at("starts") == "no");
   CHECK(s.at("why").get<std::string>().find("no room for one sequence") != std::string::npos);
