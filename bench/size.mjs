@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 const folder = process.argv[2] ?? 'build/site';
 const kBudgets = { wasm: 120_000, page: 200_000 };
 // What is not yet within its budget may not grow beyond this either; docs/performance.md says what it is made of.
-const kCeilings = { wasm: 241_000, page: 324_000 };
+const kCeilings = { wasm: 257_000, page: 345_000 };
 // Not loaded by the page: the same page again as one file, what other people's pages load instead, the documentation, what an
 // installed page has, and what comes once it is asked for: the module that explains messages, and pieces of the page's script
 // (web/build/link.mjs).

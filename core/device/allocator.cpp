@@ -22,7 +22,7 @@ Block CachingAllocator::allocate(std::uint64_t bytes, int stream) {
   if (pool >= pools_.size()) pools_.resize(pool_of(stream + 1, false));
   Block block = pools_[pool].first_at_least(records(), need);
   if (block != kNone) {
-    pools_[pool].erase(records(), block);
+    unfile(block);
   } else {
     block = grow(need, stream, small);
     if (block == kNone) return kNone;
@@ -156,25 +156,24 @@ void CachingAllocator::fail(std::uint64_t size) {
 
 void CachingAllocator::split(Block block, std::uint64_t bytes) {
   const Block rest = cut(block, bytes);
-  pools_[records_[rest].pool].insert(records(), rest);
+  file(rest);
 }
 
 // Merges a block that is no longer in use with its free neighbours and files it as free.
 void CachingAllocator::complete(Block block) {
-  FreeBlocks& pool = pools_[records_[block].pool];
   records_[block].state = BlockState::kFree;
   const Block next = records_[block].next;
   if (records_[next].state == BlockState::kFree) {
-    pool.erase(records(), next);
+    unfile(next);
     absorb_next(block, next);
   }
   const Block prev = records_[block].prev;
   if (records_[prev].state == BlockState::kFree) {
-    pool.erase(records(), prev);
+    unfile(prev);
     absorb_next(prev, block);
     block = prev;
   }
-  pool.insert(records(), block);
+  file(block);
   if (configured_) [[unlikely]]
     note_age(block);
 }
@@ -193,19 +192,19 @@ void CachingAllocator::empty_cache() {
   for (std::size_t pool = 1; pool < pools_.size(); pool += 2) release_whole(pools_[pool]);
 }
 
-void CachingAllocator::release_whole(FreeBlocks& pool) {
+void CachingAllocator::release_whole(const FreeBlocks& pool) {
   for (const Block block : pool.in_order(records())) {
     if (segments_[index(records_[block].segment)].page != 0) {
       unmap_pages(block);
     } else if (records_[block].whole()) {
-      release(pool, block);
+      release(block);
     }
   }
 }
 
 // The segment of a free block that is all of it goes back to the device.
-void CachingAllocator::release(FreeBlocks& pool, Block block) {
-  pool.erase(records(), block);
+void CachingAllocator::release(Block block) {
+  unfile(block);
   const std::int32_t number = records_[block].segment;
   Segment& segment = segments_[index(number)];
   if (logging_) log_.push_back({false, number, segment.bytes, segment.stream});
@@ -217,13 +216,10 @@ void CachingAllocator::release(FreeBlocks& pool, Block block) {
 }
 
 FreeSpace CachingAllocator::free_space() const {
-  FreeSpace space{live_segments_, 0, reserved_ - allocated_ - waiting_bytes_};
+  FreeSpace space{live_segments_, 0, reserved_ - allocated_ - waiting_bytes_ - returnable_};
   for (const FreeBlocks& pool : pools_) {
-    for (Block at = pool.first_at_least(records_.data(), 0); at != kNone;
-         at = pool.after(records_.data(), at)) {
-      space.largest = std::max(space.largest, records_[at].size);
-      space.stranded -= returnable(at);
-    }
+    const Block last = pool.last();
+    if (last != kNone) space.largest = std::max(space.largest, records_[last].size);
   }
   return space;
 }

@@ -171,6 +171,21 @@ class CachingAllocator {
     return static_cast<std::size_t>(stream) * 2 + (small ? 1 : 0);
   }
   BlockRecord* records() { return records_.data(); }
+  // Into the list of free blocks that are looked for, and out of it.
+  void file(Block block) {
+    pools_[records_[block].pool].insert(records(), block);
+    returnable_ += returnable(block);
+  }
+  void unfile(Block block) {
+    returnable_ -= returnable(block);
+    pools_[records_[block].pool].erase(records(), block);
+  }
+  // Bytes of a free block that empty_cache() gives back.
+  std::uint64_t returnable(Block block) const {
+    if (configured_) [[unlikely]]
+      return returnable_pages(block);
+    return records_[block].whole() ? records_[block].size : 0;
+  }
   Block new_block() {
     const Block block = spare_;
     if (block == kNone) {
@@ -210,8 +225,8 @@ class CachingAllocator {
   }
   void complete(Block block);
   void absorb_next(Block block, Block next);
-  void release_whole(FreeBlocks& pool);
-  void release(FreeBlocks& pool, Block block);
+  void release_whole(const FreeBlocks& pool);
+  void release(Block block);
 
   // With options (allocator_options.cpp).
   struct Configured;
@@ -231,7 +246,7 @@ class CachingAllocator {
   void unmap_pages(Block block);
   void add_unmapped(Block block);
   void remove_unmapped(Block block);
-  std::uint64_t returnable(Block block) const;
+  std::uint64_t returnable_pages(Block block) const;
 
   std::vector<BlockRecord> records_;
   Block spare_ = kNone;            // the first of the records without a block, linked by `next`
@@ -246,6 +261,7 @@ class CachingAllocator {
   std::uint64_t allocated_ = 0, allocated_peak_ = 0;
   std::uint64_t reserved_ = 0, reserved_peak_ = 0;
   std::uint64_t waiting_bytes_ = 0;
+  std::uint64_t returnable_ = 0;  // of all free blocks
   std::uint64_t next_address_ = 0;
   Wait next_wait_ = 0;
   std::int64_t retries_ = 0, ooms_ = 0, live_segments_ = 0;

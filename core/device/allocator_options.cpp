@@ -66,7 +66,7 @@ Block CachingAllocator::allocate_configured(std::uint64_t bytes, int stream) {
 Block CachingAllocator::find_configured(std::size_t pool, std::uint64_t need) {
   const AllocatorOptions& options = configured_->options;
   if (configured_->collects()) ++configured_->searches[pool % 2];
-  FreeBlocks& free = pools_[pool];
+  const FreeBlocks& free = pools_[pool];
   Block block = free.first_at_least(records(), need);
   if (block == kNone) return kNone;
   if (options.expandable_segments) {
@@ -80,7 +80,7 @@ Block CachingAllocator::find_configured(std::size_t pool, std::uint64_t need) {
                                     : size >= need + options.max_non_split_rounding) {
     return kNone;
   }
-  free.erase(records(), block);
+  unfile(block);
   return block;
 }
 
@@ -112,10 +112,10 @@ bool CachingAllocator::release_oversize(std::size_t pool, std::uint64_t need) {
   const AllocatorOptions& options = configured_->options;
   if (options.max_split_size == kUnlimited || options.expandable_segments) return false;
   const std::uint64_t want = std::max(need, options.max_split_size);
-  FreeBlocks& free = pools_[pool];
+  const FreeBlocks& free = pools_[pool];
   const Block enough = free.first_at_least(records(), want);
   if (enough != kNone && records_[enough].whole()) {
-    release(free, enough);
+    release(enough);
     return true;
   }
   const std::vector<Block> blocks = free.in_order(records());
@@ -125,7 +125,7 @@ bool CachingAllocator::release_oversize(std::size_t pool, std::uint64_t need) {
     if (record.size < options.max_split_size) break;
     if (!record.whole()) continue;
     released += record.size;
-    release(free, *block);
+    release(*block);
   }
   return released >= want;
 }
@@ -162,7 +162,7 @@ void CachingAllocator::collect() {
       any = true;
       released += records_[block].size;
       ages -= waited;
-      release(pools_[records_[block].pool], block);
+      release(block);
     }
     left = std::move(kept);
   }

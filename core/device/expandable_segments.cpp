@@ -43,7 +43,7 @@ Block CachingAllocator::extend(std::uint64_t need, int stream, bool small) {
     if (next == kNone) return kNone;  // a request beyond all addresses
     start = map_pages(next, std::min(need - records_[start].size, records_[next].size));
   }
-  if (start != kNone) pools_[pool].erase(records(), start);
+  if (start != kNone) unfile(start);
   return start;
 }
 
@@ -97,12 +97,11 @@ void CachingAllocator::unmap_pages(Block block) {
   const std::uint64_t low = (start + segment.page - 1) / segment.page * segment.page;
   const std::uint64_t high = (start + record.size) / segment.page * segment.page;
   if (low >= high) return;
-  FreeBlocks& pool = pools_[record.pool];
-  pool.erase(records(), block);
+  unfile(block);
   Block middle = block;
   if (low > start) {
     middle = cut(block, low - start);
-    pool.insert(records(), block);
+    file(block);
   }
   if (start + record.size > high) split(middle, high - low);
   records_[middle].state = BlockState::kUnmapped;
@@ -138,8 +137,7 @@ void CachingAllocator::remove_unmapped(Block block) {
   list.erase(std::find(list.begin(), list.end(), block));
 }
 
-// Bytes of a free block that empty_cache() gives back.
-std::uint64_t CachingAllocator::returnable(Block block) const {
+std::uint64_t CachingAllocator::returnable_pages(Block block) const {
   const BlockRecord& record = records_[block];
   const Segment& segment = segments_[index(record.segment)];
   if (segment.page == 0) return record.whole() ? record.size : 0;

@@ -80,6 +80,14 @@ class FreeBlocks {
     return above == kEnd ? kNone : lists_[above].first;
   }
 
+  // The largest; kNone where there is none.
+  Block last() const {
+    if (summary_ == 0) return kNone;
+    const std::size_t word = 63 - static_cast<std::size_t>(std::countl_zero(summary_));
+    const std::size_t in_word = 63 - static_cast<std::size_t>(std::countl_zero(words_[word]));
+    return lists_[word * 64 + in_word].last;
+  }
+
   std::vector<Block> in_order(const BlockRecord* records) const {
     std::vector<Block> blocks;
     for (std::size_t at = occupied_from(0); at != kEnd; at = occupied_from(at + 1)) {

@@ -2,6 +2,7 @@
 // code.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -34,6 +35,22 @@ std::uint64_t random_size(std::mt19937_64& random) {
     case 2: return 1 + random() % (2 * kMiB);
     default: return 1 + random() % (60 * kMiB);
   }
+}
+
+// What free_space() says, counted block by block.
+FreeSpace counted(const CachingAllocator& allocator) {
+  FreeSpace space;
+  for (std::size_t i = 0; i < allocator.segments().size(); ++i) {
+    if (allocator.segments()[i].bytes == 0) continue;
+    ++space.segments;
+    const std::vector<Stretch> blocks = allocator.stretches(static_cast<std::int32_t>(i));
+    for (const Stretch& block : blocks) {
+      if (block.state != BlockState::kFree) continue;
+      space.largest = std::max(space.largest, block.bytes);
+      if (blocks.size() > 1) space.stranded += block.bytes;
+    }
+  }
+  return space;
 }
 
 // The first difference; empty where there is none.
@@ -88,6 +105,13 @@ std::string difference(std::uint64_t seed) {
     }
     if (ours.allocated() != plain.allocated()) return where + ": allocated";
     if (ours.reserved() != plain.reserved()) return where + ": reserved";
+    if (step % 16 == 0) {
+      const FreeSpace space = ours.free_space();
+      const FreeSpace expected = counted(ours);
+      if (space.segments != expected.segments) return where + ": segments";
+      if (space.largest != expected.largest) return where + ": largest free block";
+      if (space.stranded != expected.stranded) return where + ": stranded";
+    }
     if (ours.retries() != plain.retries()) return where + ": retries";
   }
   if (ours.allocated_peak() != plain.allocated_peak()) return "peak of allocated";
