@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 
+import published
 import rules_of_thumb
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -146,7 +147,7 @@ def table(results, key):
     return lines
 
 
-def accuracy(results, others):
+def accuracy(results, others, program):
     text = "# Accuracy\n\nWritten by `./dev accuracy`; do not edit.\n\n"
     text += "Held against PyTorch's own caching allocator on every row of `tests/data/rows` (its README says how they were measured).\n"
     text += "Equal means to the byte; the phases are peak and end of forward, backward and step, in both steps. Errors are those of the\n"
@@ -167,7 +168,8 @@ def accuracy(results, others):
     text += "\n## Rules of thumb on the same cases\n\n"
     text += "What other calculators publish as their formulas, evaluated on four jobs; each in its variant nearest to the job. They speak of\n"
     text += "the whole process or of tensors alone, as they please; the measured figure is the peak of allocated bytes.\n\n"
-    return text + rules_of_thumb.section(peers)
+    text += rules_of_thumb.section(peers)
+    return text.rstrip("\n") + "\n\n## Published measurements\n\n" + published.section(program, PRESETS)[0]
 
 
 def readme(results):
@@ -189,7 +191,7 @@ def main():
     results = list(estimate(program, [(name, row) for name, rows, _ in files for row in rows]))
     others = [(name + ".jsonl.gz", count) for name, _, count in files if count]
     page, front = ROOT / "docs/accuracy.md", ROOT / "README.md"
-    written = {page: accuracy(results, others)}
+    written = {page: accuracy(results, others, program)}
     written[front] = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: readme(results), front.read_text(), flags=re.S)
     stale = [path for path, text in written.items() if not path.exists() or path.read_text() != text]
     if check and stale:

@@ -23,3 +23,18 @@ test('docs/accuracy.md and the README count every measured row (./dev accuracy w
   const front = read('README.md').toString();
   assert.ok(front.includes(`| all | ${all.toLocaleString('en')} |`));
 });
+
+test('docs/accuracy.md has a line for every published row, with an estimate or the reason why there is none', () => {
+  const lines = read('docs/accuracy.md').toString().split('\n');
+  const rows = gunzipSync(read('tests/data/published/rows.jsonl.gz')).toString().trim().split('\n');
+  for (const { id } of rows.map((row) => JSON.parse(row))) {
+    const [line, ...more] = lines.filter((text) => text.startsWith(`| \`${id}\` |`));
+    assert.equal(more.length, 0, id);
+    assert.match(
+      line ?? '',
+      / \| (\d+\.\d+( to \d+\.\d+)? \| ([-+]\d+\.\d %|within)|none \| \| not answered: \S)/,
+      id,
+    );
+    assert.equal(/\| -(?!0\.0 %)/.test(line), line.includes('**under**'), id);
+  }
+});
