@@ -85,6 +85,7 @@ export async function run(door, locale, home) {
       return (found && write_address(found.scenario, usual(found.scenario))) || '#';
     },
     again: (places) => queue(places),
+    estimate,
   };
 
   /** Estimates every scenario of a worked example. @param {import('./types.mjs').Example} example */
@@ -243,13 +244,20 @@ export async function run(door, locale, home) {
   return app;
 }
 
-/** What the core made of what was not said: lengths of `rl` that follow from each other.
+// What has no defaults in the catalogue, and the key that decides which keys there are.
+const kAnswered = { rl: 'method', serving: 'engine', parallel: 'strategy' };
+
+/** What the core made of what was not said: lengths of `rl` that follow from each other, defaults of an engine.
  * @param {Scenario} full @param {Scenario} answered @returns {Scenario} */
 function with_answers(full, answered) {
-  const given = full.rl;
-  const made = answered.rl;
-  if (!is_object(given) || !is_object(made) || given.method !== made.method) return full;
-  return { ...full, rl: { ...made, ...given } };
+  const all = { ...full };
+  for (const [key, kind] of Object.entries(kAnswered)) {
+    const given = full[key];
+    const made = answered[key];
+    if (is_object(given) && is_object(made) && (given[kind] ?? made[kind]) === made[kind])
+      all[key] = { ...made, ...given };
+  }
+  return all;
 }
 
 /** Takes the figures of single changes from the page as it was built, so that they stand until they are found out anew.

@@ -53,7 +53,12 @@ const view = {
   cost: (patch) => cost_of(core.estimate(JSON.stringify(change(catalog, kFirst, patch)))),
   ui: fresh_ui(),
 };
-const outside = { reports: () => ({}), address: () => '#', again: () => {} };
+const outside = {
+  reports: () => ({}),
+  address: () => '#',
+  again: () => {},
+  estimate: async () => ({ problems: [] }),
+};
 const versions = Object.entries(catalog.versions).map(([name, version]) => `${name} ${version}`);
 
 // Replaces what must be there.

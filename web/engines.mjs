@@ -32,6 +32,7 @@ export function engine_controls(catalog) {
     key: (full) => String(get(full, `serving.${key}`) ?? otherwise),
   });
   const all = engines.map(({ id }) => id);
+  const is_engine = (/** @type {Scenario} */ full) => ['vllm', 'sglang'].includes(engine_of(full));
   return [
     {
       id: 'engine',
@@ -94,5 +95,45 @@ export function engine_controls(catalog) {
       '0.92',
       ['vllm'],
     ),
+    number(
+      'static',
+      'Share of the card',
+      'mem_fraction_static',
+      [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9],
+      'For weights and cache; the server computes it from the card’s size unless it is chosen.',
+      '',
+      ['sglang'],
+    ),
+    {
+      id: 'colocated',
+      group: 'serving',
+      label: 'Beside the trainer',
+      paths: ['serving.colocated'],
+      kind: 'switch',
+      help: 'Both live on one card, as in reinforcement learning.',
+      when: is_engine,
+      options: [
+        { key: 'false', label: 'engine on its own', patch: { 'serving.colocated': undefined } },
+        { key: 'true', label: 'engine beside the trainer', patch: { 'serving.colocated': true } },
+      ],
+      key: (full) => String(get(full, 'serving.colocated') === true),
+    },
+    {
+      id: 'sleep',
+      group: 'serving',
+      label: 'While the trainer runs, the engine',
+      paths: ['serving.sleep_level'],
+      kind: 'choice',
+      help: 'What it gives up before each step of training.',
+      when: (full) => is_engine(full) && get(full, 'serving.colocated') === true,
+      options: ['keeps all', 'sends its weights to the host', 'gives weights and cache up'].map(
+        (label, i) => ({
+          key: String(i),
+          label,
+          patch: { 'serving.sleep_level': i },
+        }),
+      ),
+      key: (full) => String(get(full, 'serving.sleep_level') ?? 0),
+    },
   ];
 }

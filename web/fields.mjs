@@ -30,7 +30,8 @@ export function slider(view, control, where = 'pop') {
       'data-slide': control.id,
       'data-key': `slide-${where}`,
       'aria-label': control.label,
-      'aria-valuetext': typeof value === 'number' ? view.n.count(value) : String(value),
+      'aria-valuetext':
+        typeof value === 'number' ? view.n.count(value) : String(value ?? 'not chosen'),
     }),
     field(view, control, where),
   );

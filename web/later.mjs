@@ -6,15 +6,17 @@ import { h } from './dom.mjs';
 const kLost =
   'This part of the page could not be loaded; the network refused it. Open it again to try again.';
 
+/** @typedef {(view: View, outside: import('./page.mjs').Outside) => Node | null} Fill */
+
 /** A place of page.mjs that is filled by a module of its own.
- * @param {string} id the place's @param {() => Promise<(view: View) => Node | null>} load
+ * @param {string} id the place's @param {() => Promise<Fill>} load
  * @returns {(view: View, outside: import('./page.mjs').Outside) => (Node | null)[]} */
 export function later(id, load) {
-  /** @type {((view: View) => Node | null) | null} */
+  /** @type {Fill | null} */
   let fill = null;
   let state = 'closed';
   return (view, outside) => {
-    if (fill) return [fill(view)];
+    if (fill) return [fill(view, outside)];
     if (state === 'lost') {
       state = 'closed';
       return [h('p', { class: 'problem' }, kLost)];

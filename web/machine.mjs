@@ -47,6 +47,8 @@ export function machine_controls(catalog) {
   });
   const sharded = (/** @type {Scenario} */ full) => ['fsdp2', 'hsdp'].includes(strategy_of(full));
   const replicated = (/** @type {Scenario} */ full) => strategy_of(full) === 'ddp';
+  const layered = (/** @type {Scenario} */ full) =>
+    strategy_of(full) === 'tp' || Number(get(full, 'parallel.tensor_parallel_size') ?? 1) > 1;
   return [
     {
       id: 'parallel',
@@ -55,7 +57,7 @@ export function machine_controls(catalog) {
       paths: ['parallel', 'parallel.strategy'],
       kind: 'choice',
       stays: true,
-      also: ['ranks', 'divided', 'views', 'offload'],
+      also: ['ranks', 'divided', 'views', 'offload', 'tensor', 'sequence', 'loss'],
       help: 'Only what is sharded divides; every figure here is of one card.',
       options: [{ key: '', label: 'one card', patch: { parallel: undefined } }, ...strategies],
       key: strategy_of,
@@ -94,6 +96,33 @@ export function machine_controls(catalog) {
       'Shards, their gradients and state wait on the host.',
       ['shards on the card', 'shards in host memory'],
       sharded,
+    ),
+    {
+      id: 'tensor',
+      group: 'machine',
+      label: 'Ranks that divide each layer',
+      paths: ['parallel.tensor_parallel_size'],
+      kind: 'number',
+      stops: [1, 2, 4, 8, 16],
+      when: (full) => strategy_of(full) === 'fsdp2',
+      help: 'Tensor parallel within so many ranks; their parts are sharded over the rest.',
+      key: (full) => String(get(full, 'parallel.tensor_parallel_size') ?? 1),
+    },
+    toggle(
+      'sequence',
+      'Sequence parallel',
+      'parallel.sequence_parallel',
+      'Each rank norms and keeps its part of the tokens.',
+      ['tokens on every rank', 'sequence parallel'],
+      layered,
+    ),
+    toggle(
+      'loss',
+      'Loss parallel',
+      'parallel.loss_parallel',
+      'Logits stay divided by vocabulary; else the head gathers them.',
+      ['gathered logits', 'loss parallel'],
+      layered,
     ),
     toggle(
       'expandable',

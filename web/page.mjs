@@ -21,7 +21,9 @@ import { verdict } from './verdict.mjs';
 
 /** What views need from outside: a worked example's reports, the address of one of its scenarios, and to be shown again.
  * @typedef {{reports: (example: Example) => import('./story.mjs').Sources,
- *   address: (example: Example, label: string) => string, again: (places: string[]) => void}} Outside */
+ *   address: (example: Example, label: string) => string, again: (places: string[]) => void,
+ *   estimate: (scenario: import('./types.mjs').Scenario) => Promise<import('./types.mjs').Report | {problems:
+ *   import('./types.mjs').Problem[]}>}} Outside */
 
 /** @param {View} view */
 const fits_not = ({ report: { verdict } }) => verdict !== null && verdict.fits !== 'yes';
@@ -52,6 +54,7 @@ export const kPlaces = {
   logits: (view) => [logits(view)],
   compare: later('compare', async () => (await import('./compare.mjs')).compare),
   sweep: later('sweep', async () => (await import('./sweep.mjs')).sweep),
+  ranks: later('ranks', async () => (await import('./ranks.mjs')).ranks),
   serving: later('serving', async () => (await import('./serving.mjs')).serving),
   message: (view) => [message(view)],
   given: later('given', async () => (await import('./paste.mjs')).paste),
@@ -69,6 +72,7 @@ export const kLater = [
   'logits',
   'sweep',
   'compare',
+  'ranks',
   'share',
   'serving',
   'message',

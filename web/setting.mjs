@@ -118,6 +118,8 @@ const kMost = 4;
 /** What the other choices would need, where they are few; of a number, the stop below it.
  * @param {View} view @param {Control} control */
 function others(view, control) {
+  // What is served changes nothing in the training, whose peaks these are.
+  if (control.group === 'serving') return null;
   const chosen = control.key(view.full);
   /** @param {string} label @param {import('./scenario.mjs').Patch} patch */
   const other = (label, patch) =>

@@ -6,6 +6,7 @@
 
 /** @typedef {{low: number, high: number}} Range */
 /** @typedef {{low: number, high: number, source: string}} Sourced */
+/** @typedef {Sourced & {what?: string}} Named */
 
 /**
  * One group of equal tensors. All sizes are bytes.
@@ -68,10 +69,13 @@
  */
 
 /** What serving takes; which keys there are follows from the engine. Rooms and sequences are counted.
- * @typedef {{engine: string, cache: {bytes_per_token: number, symbols?: string, figures?: string, tokens: number},
- *   weights_bytes: number, cache_bytes: number | Range, prefill_peak_bytes?: number, decode_peak_bytes?: number,
- *   room?: {longest_context: Range, most_sequences: Range} | null, why?: string, sequences?: Range, cache_tokens?: Range,
- *   budget?: Sourced, activations?: Sourced, graphs?: Sourced, outside?: Sourced}} ServingReport */
+ * @typedef {{engine: string, cache: {bytes_per_token: number, symbols?: string, figures?: string, mathml?: string,
+ *   mathml_figures?: string, tokens: number}, weights_bytes: number, cache_bytes: number | Range,
+ *   prefill_peak_bytes?: number, decode_peak_bytes?: number, peak_bytes?: number, reserved_bytes?: number,
+ *   room?: {longest_context: Range, most_sequences: Range, fits?: string, usable_bytes?: number, needed_bytes?: Range} | null,
+ *   why?: string, sequences?: Range, cache_tokens?: Range, budget?: Named, activations?: Named, graphs?: Named, outside?: Named,
+ *   colocated?: {limit_bytes: number, limit_source: string, fits: string, state_16P_bytes: number, phases: {phase: string,
+ *   trainer_bytes: Range, engine_bytes: Range, bytes: Range, fits: string}[]} | null}} ServingReport */
 
 /** @typedef {{id: string, family: string, model_type: string, parameters: number, context: number,
  *   letters: {[symbol: string]: number}}} Preset */

@@ -68,7 +68,7 @@ export function formula(text) {
 }
 
 /** A line's working in three rows: letters, figures, bytes. A plain number needs one.
- * @param {import('./types.mjs').Line} line @param {import('./number.mjs').Numbers} n */
+ * @param {{mathml: string, mathml_figures: string, bytes: number}} line @param {import('./number.mjs').Numbers} n */
 export function workings({ mathml, mathml_figures, bytes }, n) {
   const rows = [formula(mathml)];
   const figures = n.localise(mathml_figures);
