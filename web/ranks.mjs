@@ -226,4 +226,4 @@ const lines_path = (report, id, what) =>
 const which_rank = ({ zero_redundancy_optimizer }) =>
   zero_redundancy_optimizer === true
     ? 'Ranks differ: each keeps the optimizer’s state of its own parameters, and whole parameters do not divide evenly. The figures are of the rank that is chosen.'
-    : 'All ranks need the same, but for padding: what divides unevenly is filled up.';
+    : 'All ranks need the same: what divides unevenly is filled up.';
