@@ -244,6 +244,10 @@ export async function run(door, locale, home) {
   return app;
 }
 
+/** An object without the keys that hold nothing. @param {Scenario} given @returns {Scenario} */
+const said = (given) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+
 // What has no defaults in the catalogue, and the key that decides which keys there are.
 const kAnswered = { rl: 'method', serving: 'engine', parallel: 'strategy' };
 
@@ -255,7 +259,7 @@ function with_answers(full, answered) {
     const given = full[key];
     const made = answered[key];
     if (is_object(given) && is_object(made) && (given[kind] ?? made[kind]) === made[kind])
-      all[key] = { ...made, ...given };
+      all[key] = { ...made, ...said(given) };
   }
   return all;
 }

@@ -50,10 +50,7 @@ for (const [engine, hash] of Object.entries(kScenes)) {
   });
 }
 
-test('opened by keys, an engine is chosen, a longer prompt by keys changes the answer', async ({
-  ledger,
-  page,
-}) => {
+test('opened by keys, an engine is chosen, and its cache is shown', async ({ ledger, page }) => {
   await ledger();
   await page.locator('#afterwards > summary').focus();
   await page.keyboard.press('Enter');
@@ -63,12 +60,6 @@ test('opened by keys, an engine is chosen, a longer prompt by keys changes the a
   await engine.selectOption('transformers');
   const cache = page.locator('#serving [data-key=cache_bytes] data');
   await expect(cache).toBeVisible();
-  const before = Number(await cache.getAttribute('value'));
-  await page.locator('#serving [data-slide=prompt]').focus();
-  await page.keyboard.press('ArrowRight');
-  await expect(page.locator('#serving [data-number=prompt]')).toHaveValue('2,048');
-  await expect(cache).not.toHaveAttribute('value', String(before));
-  expect(Number(await cache.getAttribute('value'))).toBeGreaterThan(before);
 });
 
 test('serving without a card says what an engine needs', async ({ ledger, page }) => {
