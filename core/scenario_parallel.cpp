@@ -255,7 +255,15 @@ void check_parallel(const Scenario& scenario, Findings& findings) {
   if (scenario.load)
     refuse("moments", "has \"load\", which together with parallel is not modelled yet.");
   const Training& training = scenario.training;
-  if (parallel.divides_tensors()) check_tensor_parallel(scenario, findings);
+  if (parallel.divides_tensors()) {
+    check_tensor_parallel(scenario, findings);
+  } else {
+    const std::string_view why = "divides what tensor_parallel_size divides, which is not given.";
+    if (parallel.sequence_parallel) refuse("parallel.sequence_parallel", why);
+    if (parallel.loss_parallel) refuse("parallel.loss_parallel", why);
+    if (parallel.parallelize_embedding_and_head)
+      refuse("parallel.parallelize_embedding_and_head", why);
+  }
   if (!parallel.shards()) return;
   const std::string name = parallel.strategy;
   if (training.optim != "adamw_torch" && training.optim != "adamw_torch_fused") {

@@ -120,7 +120,7 @@ void check_serving(const Scenario& scenario, Findings& findings) {
     if (!scenario.device.total_bytes) {
       findings.add("serving.engine",
                    "serving.engine " + quoted(s.engine) +
-                       " takes a share of the card's memory, and no card is named; give card or "
+                       " takes a share of the card's memory, whose size is not known; give card or "
                        "device.total_bytes.",
                    s.engine);
     }

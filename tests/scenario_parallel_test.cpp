@@ -267,6 +267,15 @@ TEST_CASE("a loss that builds no logits has none to copy") {
   CHECK(json::parse(estimate(scenario.dump())).at("problems").empty());
 }
 
+TEST_CASE("what tensor parallel divides is refused where nothing divides tensors") {
+  for (const char* key : {"sequence_parallel", "loss_parallel", "parallelize_embedding_and_head"}) {
+    const json report = json::parse(estimate(small(fsdp2({{key, true}})).dump()));
+    CAPTURE(key);
+    REQUIRE(report.at("problems").size() == 1);
+    CHECK(report.at("problems").at(0).at("path") == std::string("parallel.") + key);
+  }
+}
+
 TEST_CASE("every strategy gives a report whose parts add up") {
   for (const json& parallel : {ddp(), ddp({{"gradient_as_bucket_view", true}}), fsdp2(),
                                fsdp2({{"auto_wrap_policy", "NO_WRAP"}})}) {

@@ -113,6 +113,26 @@ TEST_CASE("the longest context and the most sequences fit, and one more does not
   CHECK(room({{"prompt_length", longest - 7}, {"max_new_tokens", 8}}).at("fits") != "yes");
 }
 
+// The search replays six chunks only, the estimate of one size as many as there are.
+TEST_CASE("what is found by a few chunks of a prompt fits with all of them") {
+  const auto served_in = [](double prompt) {
+    return served("Qwen/Qwen3-0.6B",
+                  {{"prompt_length", prompt}, {"max_new_tokens", 8}, {"prefill_chunk_size", 512}},
+                  {{"device", {{"total_bytes", 6e9}}}});
+  };
+  const json longest = served_in(4096).at("room").at("longest_context");
+  const double surely = longest.at("low"), at_best = longest.at("high");
+  CHECK(surely > 12 * 512);
+  const json fits = served_in(surely - 8);
+  CHECK(fits.at("shortened") == false);
+  CHECK(fits.at("room").at("fits") == "yes");
+  CHECK(served_in(at_best - 8).at("room").at("fits") != "no");
+  CHECK(served_in(at_best - 7).at("room").at("fits") == "no");
+  // A hundred thousand passes are not replayed one by one.
+  CHECK(served("Qwen/Qwen3-0.6B", {{"prompt_length", 100000}, {"prefill_chunk_size", 1}})
+            .at("shortened") == true);
+}
+
 TEST_CASE("an engine's share is of the card's whole memory, and its cache whole blocks") {
   const json s = served("meta-llama/Llama-3.1-8B", {{"engine", "vllm"}}, {{"card", "a100-80gb"}});
   CHECK(s.at("weights_bytes") == 2 * 8030261248.0);

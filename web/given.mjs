@@ -145,7 +145,7 @@ async function answer_of(app, request) {
   const first = await ask(request);
   if (first.yaml.length === 0) return first;
   const { read_yaml } = await import('./yaml.mjs');
-  /** @type {({name: string, text: string} | {name: string, tree: unknown})[]} */
+  /** @type {({name: string, text: string} | {name: string, tree: unknown, documents?: number})[]} */
   const files = [];
   for (const file of request.files) {
     if (!first.yaml.includes(file.name)) {
@@ -155,7 +155,7 @@ async function answer_of(app, request) {
     const yaml = read_yaml(file.text);
     if ('error' in yaml)
       return `${file.name} is neither JSON nor a command line, and no YAML that can be read: ${yaml.error}.`;
-    files.push({ name: file.name, tree: yaml.tree });
+    files.push({ name: file.name, tree: yaml.tree, ...(yaml.more ? { documents: 2 } : {}) });
   }
   return ask({ ...request, files });
 }

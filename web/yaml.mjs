@@ -7,13 +7,13 @@ const kMostValues = 100000;
 const kDepth = 60;
 const kMostAliases = 1000;
 
-/** The first document of a text.
- * @param {string} text @returns {{tree: unknown} | {error: string}} */
+/** The first document of a text, and whether more follow.
+ * @param {string} text @returns {{tree: unknown, more: boolean} | {error: string}} */
 export function read_yaml(text) {
   try {
-    const [first] = text.split(/^---\s*$/m).filter((part) => part.trim() !== '');
+    const [first, ...more] = text.split(/^---\s*$/m).filter((part) => part.trim() !== '');
     const tree = load(first ?? '', { maxDepth: kDepth, maxAliases: kMostAliases });
-    return { tree: plain(tree) };
+    return { tree: plain(tree), more: more.length > 0 };
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     return { error: words.split('\n')[0] };

@@ -70,7 +70,8 @@ Guess guess_format(const Value& tree) {
   for (const Format& format : formats()) {
     if (format.id == "config" || format.id == "deepspeed_plugin") continue;
     const double score = likeness(format, tree);
-    if (score > most) {
+    // Of two alike the one that implies least: trl's and transformers' arguments are of any script.
+    if (score > most || (score == most && score > 0 && format.id == "trainer")) {
       second = most;
       most = score;
       best.format = &format;
@@ -158,6 +159,17 @@ void read_text(Reading& reading, std::string_view text, const std::string& file,
     }
   } else if (is_command_line(text)) {
     CommandLine line = read_command_line(text);
+    const bool says = !line.files.empty() ||
+                      std::any_of(line.pieces.begin(), line.pieces.end(),
+                                  [](const Piece& piece) { return !piece.tree.members.empty(); });
+    if (!says) {
+      reading.problems.push_back(
+          {file,
+           file + " has no option that sets anything: a command line has --key value or key=value. "
+                  "Programs are not run; give their arguments as such a line, or as JSON or YAML.",
+           json::shortened(text.substr(begin), 120), ""});
+      return;
+    }
     if (line.commands > 1)
       reading.sheets.notes.push_back("Of several commands in " + file +
                                      ", the one with the most options is read.");
@@ -229,6 +241,10 @@ std::string imported(std::string_view text) {
                                   std::string(format), ""});
       format = {};
     }
+    const Value* documents = file.find("documents");
+    if (tree && documents && documents->number > 1)
+      reading.sheets.notes.push_back("Of several documents in " + names.back() +
+                                     ", the first is read.");
     if (tree) {
       read_tree(reading, *tree, names.back(), {}, format);
     } else {

@@ -50,8 +50,8 @@ inline constexpr std::string_view kSplitModel =
     "a model parted over processes in this way is not modelled; the estimate holds all of it, and "
     "is higher";
 inline constexpr std::string_view kEngine =
-    "the engine that generates is not modelled: its share of the card comes on top of the "
-    "estimate; give it as device.other_bytes";
+    "the engine that generates is not taken over: its share of the card comes on top of the "
+    "estimate; add serving with colocated true, or give it as device.other_bytes";
 inline constexpr std::string_view kEmptyCache =
     "allocated memory stays as it is; reserved memory may be lower than estimated";
 inline constexpr std::string_view kFindsBatch =

@@ -14,8 +14,14 @@
 namespace ledger::models {
 namespace {
 
-// Events that passes of one token may have together; a pass has about so many a layer.
+// Events that passes of one token, or those of a prompt in chunks, may have together; a pass has
+// about so many a layer.
 constexpr double kMostEvents = 300000, kEventsPerLayer = 100;
+constexpr double kFewChunks = 6;  // of a prompt: the first three and the last three
+
+double most_passes(const DecoderConfig& config) {
+  return std::max(4.0, std::floor(kMostEvents / (kEventsPerLayer * config.layers.value())));
+}
 
 struct Sampler {
   Tape& t;
@@ -82,10 +88,18 @@ struct Sampler {
     logits = run(own, positions, request.prompt);
   }
 
-  // GenerationConfig's prefill_chunk_size. Ids and positions of a chunk are slices, copied.
+  // GenerationConfig's prefill_chunk_size. Ids and positions of a chunk are slices, copied. Of many
+  // chunks the first and the last ones are replayed: the first after a gap finds too short a cache,
+  // those behind it the right one.
   void prefill_in_chunks() {
+    const double chunks = std::ceil(request.prompt.value() / request.chunk);
+    const double most = request.passes_shown > 0 ? kFewChunks : most_passes(model.config);
+    const double shown = std::min(chunks, std::max(most, kFewChunks));
+    const double before = shown < chunks ? std::floor(shown / 2) : chunks;
     Tensor chunk_ids, chunk_positions;  // names of the loop
-    for (double done = 0; done < request.prompt.value(); done += request.chunk) {
+    for (double i = 0; i < chunks; i += 1) {
+      if (i == before) i = chunks - (shown - before);
+      const double done = i * request.chunk;
       const double last = std::min(done + request.chunk, request.prompt.value());
       const Count length = last == request.prompt.value() ? request.prompt : Count(last);
       chunk_ids = rows(Count(last - done), "token ids");
@@ -145,10 +159,6 @@ struct Sampler {
     unfinished = numbers(batch, "unfinished sequences");
   }
 };
-
-double most_passes(const DecoderConfig& config) {
-  return std::max(4.0, std::floor(kMostEvents / (kEventsPerLayer * config.layers.value())));
-}
 
 // Of many passes in a row only the first and the last ones are replayed: between them the cache
 // only grows.

@@ -50,7 +50,8 @@ Generation generation(const Scenario& scenario, const GenerationSize& size, bool
     request.padded = s.padded;
     request.static_cache = s.cache_implementation == "static";
     request.chunk = s.prefill_chunk_size;
-    out.shortened = models::shortens(model.config, size.new_tokens);
+    const double chunks = request.chunk > 0 ? std::ceil(size.prompt / request.chunk) : 0;
+    out.shortened = models::shortens(model.config, std::max(size.new_tokens, chunks));
     const models::Completions completions = models::generate(t, model, request);
     prefilled = completions.prefilled;
     ended = t.record().events.size();
@@ -75,7 +76,7 @@ struct Search {
   bool surely;
   double limit;  // bytes
 
-  double needed(double n) const {
+  double needed(double n, bool quickly = true) const {
     const Serving& s = *scenario.serving;
     GenerationSize size{s.batch_size, s.prompt_length, s.max_new_tokens};
     if (of_sequences) {
@@ -84,7 +85,7 @@ struct Search {
       size.new_tokens = std::min(size.new_tokens, n - 1);
       size.prompt = n - size.new_tokens;
     }
-    const Generation g = generation(scenario, size, true);
+    const Generation g = generation(scenario, size, quickly);
     return static_cast<double>(surely ? g.reserved : g.peak());
   }
 
@@ -117,11 +118,25 @@ struct Search {
   }
 };
 
+// Segments remember every chunk of a prompt: what a few chunks seem to leave room for is tried with
+// all of them, and made smaller, in proportion and so by more than enough, until it fits.
+double tried(const Search& search) {
+  double n = search.largest();
+  if (!search.surely || search.scenario.serving->prefill_chunk_size == 0) return n;
+  const double least = search.of_sequences ? 1 : 2;
+  for (int i = 0; i < 8 && n >= least; ++i) {
+    const double needed = search.needed(n, false);
+    if (needed <= search.limit) return n;
+    n = std::floor(n * search.limit / needed);
+  }
+  return 0;
+}
+
 Largest largest_of(const Scenario& scenario, double usable_bytes, bool of_sequences) {
   const device::Range outside = sum(device::process_parts(scenario));
   const double free = usable_bytes - scenario.device.other_bytes;
-  return {Search{scenario, of_sequences, true, free - outside.high}.largest(),
-          Search{scenario, of_sequences, false, free - outside.low}.largest()};
+  return {tried({scenario, of_sequences, true, free - outside.high}),
+          tried({scenario, of_sequences, false, free - outside.low})};
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct GenerationSize {
 struct Generation {
   std::uint64_t weights = 0, prefill_peak = 0, decode_peak = 0, end = 0, reserved = 0;
   double cache = 0;
-  bool shortened = false;  // some passes of one token are left out
+  bool shortened = false;  // some passes are left out: of one token, or of a chunk of the prompt
 
   std::uint64_t peak() const { return prefill_peak > decode_peak ? prefill_peak : decode_peak; }
 };

@@ -103,6 +103,7 @@ std::string read_yaml_files(const Value& answer, std::vector<Value>& files) {
       Value read = Value::object();
       read.add_text("name", name.text);
       read.add("tree", std::move(yaml.tree));
+      if (yaml.more) read.add_number("documents", 2);
       file = std::move(read);
     }
   }

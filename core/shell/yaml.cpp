@@ -51,6 +51,7 @@ class Reader {
       const yaml_event_type_t type = event.type;
       if (type == YAML_STREAM_END_EVENT || type == YAML_DOCUMENT_END_EVENT) {
         yaml_event_delete(&event);
+        if (type == YAML_DOCUMENT_END_EVENT) out.more = document_follows();
         break;
       }
       if (type == YAML_STREAM_START_EVENT || type == YAML_DOCUMENT_START_EVENT) {
@@ -70,6 +71,15 @@ class Reader {
     error_ = std::string(parser_.problem ? parser_.problem : "it cannot be read") + " in line " +
              std::to_string(parser_.problem_mark.line + 1);
     return false;
+  }
+
+  // What cannot be read behind the first document is none of its faults.
+  bool document_follows() {
+    yaml_event_t event;
+    if (!yaml_parser_parse(&parser_, &event)) return true;
+    const bool follows = event.type == YAML_DOCUMENT_START_EVENT;
+    yaml_event_delete(&event);
+    return follows;
   }
 
   bool counts(std::size_t values) {
@@ -180,7 +190,7 @@ class Reader {
 }  // namespace
 
 Yaml read_yaml(std::string_view text) {
-  if (text.size() > json::kMaxBytes) return {{}, "it is longer than is read"};
+  if (text.size() > json::kMaxBytes) return {{}, "it is longer than is read", false};
   return Reader(text).read();
 }
 
@@ -191,7 +201,9 @@ Yaml read_yaml(std::string_view text) {
 namespace ledger::shell {
 
 Yaml read_yaml(std::string_view) {
-  return {{}, "this build has no YAML reader; build it where libyaml (libyaml-dev) is installed"};
+  return {{},
+          "this build has no YAML reader; build it where libyaml (libyaml-dev) is installed",
+          false};
 }
 
 }  // namespace ledger::shell

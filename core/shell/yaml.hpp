@@ -11,6 +11,7 @@ namespace ledger::shell {
 struct Yaml {
   json::Value tree;
   std::string error;  // empty if the text could be read; else a clause
+  bool more = false;  // further documents follow, which are not read
 };
 
 // The first document of the text. Anchors are copied as far as json's limits allow.

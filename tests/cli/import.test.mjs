@@ -137,3 +137,12 @@ test('unknown options and missing files are named', { skip }, () => {
     /no format that is known/,
   );
 });
+
+test('of several YAML documents the first is read, and that is said', { skip }, () => {
+  const read_from = (text) => run(['import', '-'], text);
+  const two = read_from('base_model: Qwen/Qwen3-0.6B\nadapter: lora\n---\nmicro_batch_size: 4\n');
+  if (two.err.includes('this build has no YAML reader')) return;
+  assert.match(two.out, /Of several documents in standard input, the first is read/);
+  const one = read_from('---\nbase_model: Qwen/Qwen3-0.6B\nadapter: lora\n...\n');
+  assert.doesNotMatch(one.out, /several documents/);
+});

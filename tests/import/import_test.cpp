@@ -45,6 +45,32 @@ json with(json base, const json& more) {
   return base;
 }
 
+TEST_CASE("arguments that any script takes imply no adapter") {
+  const json answer =
+      imported({"accelerate launch sft.py --model_name_or_path Qwen/Qwen3-0.6B --bf16 True"});
+  CHECK(answer.at("formats").at(0).at("id") == "trainer");
+  CHECK(answer.at("scenario").find("peft") == answer.at("scenario").end());
+}
+
+TEST_CASE("a program, and prose that names one, are not taken for a command line") {
+  for (const char* text :
+       {"from trl import SFTConfig\nargs = SFTConfig(\n  bf16=True,\n)\n", "I use trl for it."}) {
+    const json answer = imported({text});
+    CAPTURE(text);
+    CHECK(answer.at("whole") == false);
+    REQUIRE(answer.at("problems").size() == 1);
+    CHECK(answer.at("problems").at(0).at("message").get<std::string>().find("no option") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("of several documents in one file the first is read, and that is said") {
+  json request = {{"files", {{{"name", "run.yml"}, {"tree", kAxolotl}, {"documents", 2}}}}};
+  CHECK(answer_to(request).at("notes").dump().find("several documents") != std::string::npos);
+  request["files"][0].erase("documents");
+  CHECK(answer_to(request).at("notes").dump().find("several documents") == std::string::npos);
+}
+
 TEST_CASE("booleans and numbers are read as people write them") {
   const json answer = imported({with(kAxolotl, {{"micro_batch_size", "4"},
                                                 {"gradient_checkpointing", "True"},

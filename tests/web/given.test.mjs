@@ -100,6 +100,8 @@ test('YAML is read with its limits', { skip }, () => {
   new Function(link_classic('entry.mjs', read))();
   const { read_yaml } = globalThis;
   assert.deepEqual(read_yaml('a: 1\nb: [x, 2e-4]\nc:\n').tree, { a: 1, b: ['x', 2e-4], c: null });
+  assert.equal(read_yaml('a: 1\n---\nb: 2\n').more, true);
+  assert.equal(read_yaml('---\na: 1\n').more, false);
   assert.deepEqual(read_yaml('base: &b {x: 1, y: 2}\na:\n  <<: *b\n  y: 3\n').tree.a, {
     x: 1,
     y: 3,
