@@ -38,6 +38,7 @@ export function say(view) {
   /** @param {string} path */
   const figure = (path) => {
     const value = get(full, path);
+    if (value === undefined || value === null) return '?'; // an address that says something else there
     return typeof value === 'number' ? n.count(value) : shorten(String(value), 16);
   };
   const accumulated = get(full, 'training.gradient_accumulation_steps');
