@@ -65,7 +65,7 @@ test('opened by keys, an engine is chosen, and its cache is shown', async ({ led
 test('serving without a card says what an engine needs', async ({ ledger, page }) => {
   await ledger('#model=Qwen/Qwen3-0.6B&serving.engine=vllm');
   await page.locator('#afterwards > summary').click();
-  await expect(page.locator('#serving')).toContainText('no card is named');
+  await expect(page.locator('#serving')).toContainText('whose size is not known');
 });
 
 test('one rank stands beside one device alone, in figures of both reports', async ({
