@@ -1,5 +1,5 @@
-// The rest of the door: messages, measurements and settings of other programs. Larger than what a first estimate needs, hence a
-// module of its own, which holds everything.
+// The rest of the door: messages, measurements and settings of other programs. Larger than what a
+// first estimate needs, hence a module of its own, which holds everything.
 #include <emscripten/bind.h>
 
 #include <string>
