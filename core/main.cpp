@@ -222,6 +222,8 @@ int main(int count, char** values) {
   const std::vector<std::string_view> arguments(values + std::min(count, 1), values + count);
   if (arguments.empty()) return refuse("nothing was asked; see ledger --help.");
   const std::string_view command = arguments.front();
+  if (command == "--help" || command == "-h" || arguments.back() == "--help")
+    return write(kHelp) ? kAnswered : kProblems;
   if (command == "estimate") return estimate({arguments.begin() + 1, arguments.end()});
   if (command == "explain") return explain({arguments.begin() + 1, arguments.end()});
   if (command == "compare") return compare({arguments.begin() + 1, arguments.end()});
@@ -231,7 +233,6 @@ int main(int count, char** values) {
   if (arguments.size() > 1)
     return refuse(std::string(command) + " takes nothing after it; see ledger --help.");
   if (command == "catalog") return write(ledger::catalog() + "\n") ? kAnswered : kProblems;
-  if (command == "--help" || command == "-h") return write(kHelp) ? kAnswered : kProblems;
   if (command == "--version") return write("ledger " LEDGER_VERSION "\n") ? kAnswered : kProblems;
   return refuse("there is no command " + std::string(command) + "; see ledger --help.");
 }

@@ -107,6 +107,8 @@ test('the catalog is JSON', () => {
 
 test('--help and --version are answers', () => {
   assert.match(run(['--help']).out, /usage: ledger/);
+  for (const command of ['estimate', 'explain', 'compare', 'import', 'events', 'catalog'])
+    assert.match(run([command, '--help']).out, /usage: ledger/, command);
   assert.match(run(['--version']).out, /^ledger \d+\.\d+\.\d+\n$/);
 });
 
