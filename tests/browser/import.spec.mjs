@@ -11,7 +11,8 @@ const paste = (page, text) =>
   page.evaluate((pasted) => {
     const clipboardData = new DataTransfer();
     clipboardData.setData('text/plain', pasted);
-    const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    const event = new Event('paste', { bubbles: true, cancelable: true });
+    Object.defineProperty(event, 'clipboardData', { value: clipboardData }); // Firefox makes none itself
     document.body.dispatchEvent(event);
   }, text);
 
