@@ -7,6 +7,7 @@
 #include "core/json_writer.hpp"
 #include "core/ledger.hpp"
 #include "core/models/decoder.hpp"
+#include "core/problems.hpp"
 #include "core/report_device.hpp"
 #include "core/serving/report.hpp"
 #include "core/simulation.hpp"
@@ -56,17 +57,6 @@ struct Estimate {
     return *found;
   }
 };
-
-void write_problems(Writer& w, const Problems& problems) {
-  w.key("problems").begin_list();
-  for (const Problem& p : problems) {
-    w.begin_object().key("path").text(p.path).key("message").text(p.message);
-    if (!p.given.empty()) w.key("given").text(p.given);
-    if (!p.nearest.empty()) w.key("nearest").text(p.nearest);
-    w.end_object();
-  }
-  w.end_list();
-}
 
 void write_line(Writer& w, const LedgerLine& line, const Estimate& e) {
   const Expression& working = *line.bytes.working();
@@ -250,6 +240,10 @@ void write_host(Writer& w, const Estimate& e) {
 
 // What is served, after the training or beside it, on the same device.
 void write_serving(Writer& w, const Estimate& e) {
+  if (!e.scenario.serving) {
+    w.key("serving").null();
+    return;
+  }
   serving::Trained trained;
   trained.parameters = e.run.parameters - (e.scenario.peft ? e.run.trainable : 0);
   trained.while_training = process_of(e.device_report());

@@ -200,6 +200,20 @@ export function whole_curve(view, letter, high) {
   );
 }
 
+/** The card's line over a chart, with its name; nothing where the card is not known.
+ * @param {import('./types.mjs').Report} report @param {string | null} line how far down, in per cent @param {import('./number.mjs').Numbers} n */
+export const card_line = ({ verdict }, line, n) =>
+  line === null
+    ? []
+    : [
+        svg('line', { class: 'limit', x1: 0, x2: '100%', y1: line, y2: line, 'data-key': 'limit' }),
+        svg(
+          'text',
+          { class: 'said limit-name', x: 0, y: line, dy: -5, 'data-key': 'name' },
+          `${verdict?.card ?? 'usable'}: ${n.gib(verdict?.usable_bytes ?? 0)} GiB`,
+        ),
+      ];
+
 /** What a chart says under itself where it stands alone. @param {View['report']} report @param {Letter} letter @param {string} values */
 export const caption = ({ model }, letter, values) =>
   `${(model.id ?? model.model_type).split('/').pop()}: peak memory by ${letter.name}, ${values}`;
@@ -265,14 +279,7 @@ function drawing({ n, report, catalog }, letter, points, moved) {
           'data-key': `move ${value}`,
         }),
       ),
-      line &&
-        svg('line', { class: 'limit', x1: 0, x2: '100%', y1: line, y2: line, 'data-key': 'limit' }),
-      line &&
-        svg(
-          'text',
-          { class: 'said limit-name', x: 0, y: line, dy: -5, 'data-key': 'name' },
-          `${report.verdict?.card ?? 'usable'}: ${n.gib(usable ?? 0)} GiB`,
-        ),
+      ...card_line(report, line, n),
       svg(
         'text',
         {

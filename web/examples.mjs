@@ -42,25 +42,29 @@ function card(view, example, reports, address) {
   );
 }
 
+/** A sentence whose figures say where they come from. @param {import('./story.mjs').Piece[]} pieces
+ * @param {import('./number.mjs').Numbers} n */
+export const with_figures = (pieces, n) =>
+  pieces.map(({ text, value, source }) =>
+    source === null
+      ? text
+      : h(
+          'data',
+          {
+            value: String(value ?? ''),
+            'data-from': source,
+            title: typeof value === 'number' ? n.count(value) : null,
+          },
+          text,
+        ),
+  );
+
 /** @param {View} view @param {Example} example @param {Sources} sources
  * @param {(example: Example, label: string) => string} address */
 function body(view, example, sources, address) {
   const { n } = view;
   /** @param {string} text @param {string} [row] */
-  const filled = (text, row) =>
-    fill(text, sources, n, row).map(({ text, value, source }) =>
-      source === null
-        ? text
-        : h(
-            'data',
-            {
-              value: String(value ?? ''),
-              'data-from': source,
-              title: typeof value === 'number' ? n.count(value) : null,
-            },
-            text,
-          ),
-    );
+  const filled = (text, row) => with_figures(fill(text, sources, n, row), n);
   const table = example.table ?? [];
   return h(
     'div',

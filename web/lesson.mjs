@@ -1,8 +1,9 @@
 // One exercise of the workshop: what is given, the question, the guess, the comparison, why.
 import { write_code, write_place, kOwn } from './course.mjs';
 import { h, math } from './dom.mjs';
+import { with_figures } from './examples.mjs';
 import { guess_view } from './guess.mjs';
-import { beside, made_of, picture_of, sentence } from './reveal.mjs';
+import { beside, made_of, picture_of } from './reveal.mjs';
 import { formula } from './working.mjs';
 
 /** @typedef {import('./workshop.mjs').Stage} Stage */
@@ -50,7 +51,11 @@ export function lesson(stage, exercise) {
       h('a', { href: '#workshop' }, 'Workshop'),
       ` › ${example.number > 0 ? `${n.count(example.number)}. ` : ''}${example.title}, question ${n.count(number)} of ${n.count(count)}`,
     ),
-    h('h1', { class: 'title ask', tabindex: -1, 'data-key': 'ask' }, ...sentence(exercise.ask, n)),
+    h(
+      'h1',
+      { class: 'title ask', tabindex: -1, 'data-key': 'ask' },
+      ...with_figures(exercise.ask, n),
+    ),
     stage.refused.length > 0
       ? h('div', { class: 'problem' }, ...stage.refused.map((text) => h('p', {}, text)))
       : exercise.known
@@ -111,7 +116,7 @@ function answer(stage, exercise) {
       picture_of(exercise, guess, sources, n),
       beside(exercise, guess, n),
       exercise.why.length > 0 &&
-        h('p', { class: 'why-so' }, h('b', {}, 'Why: '), ...sentence(exercise.why, n)),
+        h('p', { class: 'why-so' }, h('b', {}, 'Why: '), ...with_figures(exercise.why, n)),
       made_of(exercise, sources, catalog, n),
       exercise.number === exercise.count && example_says(stage, exercise.example),
       h(

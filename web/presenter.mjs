@@ -1,9 +1,10 @@
 // The presenter's view: one example on a projector, one thing at a time, in large type, by keys.
 import { write_place } from './course.mjs';
 import { h } from './dom.mjs';
+import { with_figures } from './examples.mjs';
 import { guess_view } from './guess.mjs';
 import { given } from './lesson.mjs';
-import { beside, made_of, picture_of, sentence } from './reveal.mjs';
+import { beside, made_of, picture_of } from './reveal.mjs';
 
 /** @typedef {import('./workshop.mjs').Stage} Stage */
 /** @typedef {import('./exercise.mjs').Exercise} Exercise */
@@ -95,7 +96,7 @@ export function presenter(stage, exercises, slides) {
 function body(stage, exercise, { kind }) {
   const { n, guess, sources, catalog, judged } = stage;
   const { example } = exercise;
-  const asked = h('h1', { class: 'title ask', tabindex: -1 }, ...sentence(exercise.ask, n));
+  const asked = h('h1', { class: 'title ask', tabindex: -1 }, ...with_figures(exercise.ask, n));
   switch (kind) {
     case 'title':
       return [h('h1', { class: 'title huge', tabindex: -1 }, example.title)];
@@ -121,7 +122,7 @@ function body(stage, exercise, { kind }) {
         h(
           'h1',
           { class: long ? 'title ask' : 'title huge', tabindex: -1 },
-          ...sentence(exercise.why, n),
+          ...with_figures(exercise.why, n),
         ),
       ];
     }

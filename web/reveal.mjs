@@ -11,23 +11,6 @@ import { table } from './table.mjs';
 /** @typedef {import('./number.mjs').Numbers} Numbers */
 /** @typedef {import('./types.mjs').Catalog} Catalog */
 /** @typedef {import('./story.mjs').Sources} Sources */
-/** @typedef {import('./story.mjs').Piece} Piece */
-
-/** A sentence whose figures say where they come from. @param {Piece[]} pieces @param {Numbers} n */
-export const sentence = (pieces, n) =>
-  pieces.map(({ text, value, source }) =>
-    source === null
-      ? text
-      : h(
-          'data',
-          {
-            value: String(value ?? ''),
-            'data-from': source,
-            title: typeof value === 'number' ? n.count(value) : null,
-          },
-          text,
-        ),
-  );
 
 /** The guess beside the truth, as a picture. @param {Exercise} exercise @param {Guess} guess @param {Sources} sources
  * @param {Numbers} n @returns {Element | null} */

@@ -1,10 +1,10 @@
 // A sheet to be printed: the questions without answers, and the answers on a page of their own.
 import { write_code, write_place } from './course.mjs';
 import { h } from './dom.mjs';
+import { with_figures } from './examples.mjs';
 import { letter } from './guess.mjs';
 import { given } from './lesson.mjs';
 import { size } from './number.mjs';
-import { sentence } from './reveal.mjs';
 
 /** @typedef {import('./workshop.mjs').Stage} Stage */
 /** @typedef {import('./exercise.mjs').Exercise} Exercise */
@@ -89,7 +89,7 @@ function asked(stage, exercise) {
       {},
       h('code', {}, write_code(example.id, number, null)),
       ' ',
-      ...sentence(exercise.ask, n),
+      ...with_figures(exercise.ask, n),
     ),
     given(stage, exercise),
     !amounts
@@ -140,6 +140,6 @@ function answered({ n }, exercise) {
           ),
         )
       : h('p', {}, right.length > 0 ? right.join('; ') : 'none of them'),
-    exercise.why.length > 0 && h('p', {}, ...sentence(exercise.why, n)),
+    exercise.why.length > 0 && h('p', {}, ...with_figures(exercise.why, n)),
   );
 }

@@ -1,5 +1,5 @@
 // How far it goes: the largest that fits, the peak as one letter grows, and micro-batch against length.
-import { caption, curve_csv, moment, sample_of, whole_curve } from './curve.mjs';
+import { caption, card_line, curve_csv, moment, sample_of, whole_curve } from './curve.mjs';
 import { h, svg } from './dom.mjs';
 import { size } from './number.mjs';
 import { is_object } from './scenario.mjs';
@@ -271,14 +271,7 @@ function bars(view, letter, drawn) {
       },
       svg('title', { id: 'bars-text' }, `The peak by ${letter.name}: ${said.join(', ')}.`),
       svg('g', { 'data-key': 'bars' }, ...stacks),
-      line &&
-        svg('line', { class: 'limit', x1: 0, x2: '100%', y1: line, y2: line, 'data-key': 'limit' }),
-      line &&
-        svg(
-          'text',
-          { class: 'said limit-name', x: 0, y: line, dy: -5, 'data-key': 'name' },
-          `${report.verdict?.card ?? 'usable'}: ${n.gib(usable ?? 0)} GiB`,
-        ),
+      ...card_line(report, line, n),
     ),
     h(
       'div',

@@ -4,12 +4,12 @@ import { write_address } from './address.mjs';
 import { is_complete, judge } from './check.mjs';
 import { course } from './contents.mjs';
 import * as at from './course.mjs';
+import { with_figures } from './examples.mjs';
 import { exercise, is_report } from './exercise.mjs';
 import { lesson } from './lesson.mjs';
 import { show } from './morph.mjs';
 import { first_of, presenter, slides_of } from './presenter.mjs';
 import { questions_of } from './questions.mjs';
-import { sentence } from './reveal.mjs';
 import { say } from './say.mjs';
 import { complete, defaults_of } from './scenario.mjs';
 import { sheet } from './sheet.mjs';
@@ -174,7 +174,7 @@ export function workshop(app, keeper) {
         const view = { ...app.view(), scenario, full, report, problems: [] };
         return say(view).textContent ?? '';
       },
-      tell: (text) => sentence(fill(text, sources, n), n),
+      tell: (text) => with_figures(fill(text, sources, n), n),
       address: (example, label) =>
         address(example.scenarios.find((row) => row.label === label)?.scenario ?? {}),
     };

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/explain/explanation_writer.hpp"
+#include "core/problems.hpp"
 
 namespace ledger::message {
 namespace {
@@ -14,16 +15,6 @@ using json::Value;
 constexpr std::size_t kMostCases = 5;        // scenarios that are tried
 constexpr std::size_t kMostCandidates = 12;  // that are written
 constexpr std::size_t kMostEvents = 400000;  // of all replayed scenarios, before no more are
-
-void write_problems(Writer& w, const Problems& problems, std::string_view before) {
-  for (const Problem& p : problems) {
-    w.begin_object().key("path").text(std::string(before) + (p.path.empty() ? "" : "." + p.path));
-    w.key("message").text(p.message);
-    if (!p.given.empty()) w.key("given").text(p.given);
-    if (!p.nearest.empty()) w.key("nearest").text(p.nearest);
-    w.end_object();
-  }
-}
 
 std::string refusal(std::string_view path, std::string_view sentence) {
   Writer w;
@@ -76,7 +67,7 @@ std::string explained(std::string_view text, std::string_view scenario_json) {
     if (const Reading* tokens = serves ? message->find(Label::kTokens) : nullptr)
       set_length(*cases.back(), tokens->figure.value);
     if (cases.back()->simulation) events += cases.back()->simulation->run.record.events.size();
-    if (!cases.back()->scenario) write_problems(problems, cases.back()->read.problems(), path);
+    if (!cases.back()->scenario) add_problems(problems, cases.back()->read.problems(), path);
   };
   if (!scenario_json.empty()) {
     const json::Parsed parsed = json::parse(scenario_json);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/json_writer.hpp"
+#include "core/problems.hpp"
 
 namespace ledger::pasted {
 namespace {
@@ -57,17 +58,6 @@ void write_implied(Writer& w, const Sheets& sheets, const Value& scenario) {
       w.begin_object().key("path").text(setting.path);
       w.key("value").text(as_written(setting.value)).key("why").text(setting.why).end_object();
     }
-  }
-  w.end_list();
-}
-
-void write_problems(Writer& w, const Problems& problems) {
-  w.key("problems").begin_list();
-  for (const Problem& p : problems) {
-    w.begin_object().key("path").text(p.path).key("message").text(p.message);
-    if (!p.given.empty()) w.key("given").text(p.given);
-    if (!p.nearest.empty()) w.key("nearest").text(p.nearest);
-    w.end_object();
   }
   w.end_list();
 }

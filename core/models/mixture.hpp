@@ -35,10 +35,10 @@ Routing sigmoid_router(Tape& t, const DecoderLayer& layer, const Tensor& hidden)
 
 // The experts' feed-forward for tokens [N,d] with their routing: transformers'
 // integrations/moe.py, grouped_mm_experts_forward.
+Tensor experts_forward(Tape& t, const DecoderLayer& layer, const Tensor& rows,
+                       const Routing& routing);
 // The same for few tokens, while tokens are made one by one.
 Tensor batched_experts(Tape& t, const DecoderLayer& layer, const Tensor& rows,
-                       const Routing& routing);
-Tensor experts_forward(Tape& t, const DecoderLayer& layer, const Tensor& rows,
                        const Routing& routing);
 
 // Blocks::feed_forward: router and experts; a plain feed-forward where the layer is not sparse.

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/serving/cache_plan.hpp"
-
 namespace ledger::serving {
 namespace {
 
@@ -48,12 +46,17 @@ const EnginePart kGraphs{"CUDA graphs",
                          "0.58 GiB in a log of vLLM 0.21 (wtdcode/vllm-backport#34) to 2,464 MiB "
                          "on four RTX 4090 (vllm-project/vllm#7553)"};
 
+// SGLang's defaults for a card of `total` bytes, small below 35 GiB.
+bool is_small(double total) { return total < 35 * kGiB; }
+double chunk_of(const Serving& s, double total) {
+  return s.chunked_prefill_size.value_or(is_small(total) ? 2048 : 8192);
+}
+
 // What SGLang leaves of a card, MiB: for activations by the tokens of a chunk, for graphs by their
 // largest batch, for the rest a constant; more on a large card.
 double reserved_by_sglang(const Serving& s, double total) {
-  const bool small = total < 35 * kGiB;
-  const double chunk = s.chunked_prefill_size.value_or(small ? 2048 : 8192);
-  const double graphs = s.cuda_graph_max_bs.value_or(small ? 8 : 256);
+  const double chunk = chunk_of(s, total);
+  const double graphs = s.cuda_graph_max_bs.value_or(is_small(total) ? 8 : 256);
   const double ranks = 1;
   const double reserved = 512 + 1.5 * std::max(chunk, 2048.0) + 2 * graphs + 1024 * ranks / 8;
   return total > 60 * kGiB ? std::max(reserved, 10240.0) : reserved;
@@ -118,9 +121,7 @@ void as_sglang(Engine& e, const models::DecoderConfig& c, const Scenario& scenar
   e.budget = {"weights and cache",
               {std::floor(free.low * e.fraction), std::floor(free.high * e.fraction)},
               "sglang/srt/model_executor/model_runner.py: profile_max_num_token"};
-  const bool small = total < 35 * kGiB;
-  const double chunk = s.chunked_prefill_size.value_or(small ? 2048 : 8192);
-  e.activations = {"activations", activations_of(c, chunk, 1, s.dtype), kActivations};
+  e.activations = {"activations", activations_of(c, chunk_of(s, total), 1, s.dtype), kActivations};
   e.graphs = kGraphs;
   e.outside = {"beside PyTorch", context, "the process's context"};
   e.cache = positive({e.budget.bytes.low - e.weights, e.budget.bytes.high - e.weights});
@@ -132,8 +133,8 @@ void as_sglang(Engine& e, const models::DecoderConfig& c, const Scenario& scenar
 
 }  // namespace
 
-Engine engine_of(const Scenario& scenario, const models::DecoderConfig& config, double parameters,
-                 Workings& workings) {
+Engine engine_of(const Scenario& scenario, const models::DecoderConfig& config,
+                 const std::vector<CacheKind>& kinds, double parameters) {
   const Serving& s = *scenario.serving;
   Engine e;
   e.weights = parameters * bytes_of(s.dtype);
@@ -142,7 +143,7 @@ Engine engine_of(const Scenario& scenario, const models::DecoderConfig& config, 
   } else {
     as_sglang(e, config, scenario);
   }
-  fill(e, cache_kinds(config, s.dtype, s.fp8_cache, workings), s);
+  fill(e, kinds, s);
   const Range context = sum(device::process_parts(scenario));
   e.asleep = e.awake;
   if (s.sleep_level > 0) {

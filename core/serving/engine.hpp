@@ -5,6 +5,7 @@
 #include "core/device/outside.hpp"
 #include "core/models/decoder.hpp"
 #include "core/scenario.hpp"
+#include "core/serving/cache_plan.hpp"
 
 namespace ledger::serving {
 
@@ -29,7 +30,8 @@ struct Engine {
   Range awake, asleep;     // what the engine's process takes of the card
 };
 
-Engine engine_of(const Scenario& scenario, const models::DecoderConfig& config, double parameters,
-                 Workings& workings);
+// `kinds`: the cache that the engine keeps; `parameters`: numbers of its copy of the weights.
+Engine engine_of(const Scenario& scenario, const models::DecoderConfig& config,
+                 const std::vector<CacheKind>& kinds, double parameters);
 
 }  // namespace ledger::serving

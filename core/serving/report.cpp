@@ -159,10 +159,6 @@ void write_engine(Writer& w, const Scenario& scenario, const Engine& e, const Tr
 
 void write_serving(Writer& w, const Scenario& scenario, const Trained& trained) {
   w.key("serving");
-  if (!scenario.serving) {
-    w.null();
-    return;
-  }
   const Serving& s = *scenario.serving;
   const bool by_engine = s.engine != "transformers";
   Workings workings;
@@ -170,10 +166,10 @@ void write_serving(Writer& w, const Scenario& scenario, const Trained& trained) 
       models::find_architecture(scenario.model.model_type)->configure(scenario.model, workings);
   w.begin_object().key("engine").text(s.engine);
   // The last token that is generated is never put into the cache.
-  write_cache(w, cache_kinds(own, s.dtype, s.fp8_cache, workings), s.context() - 1,
-              by_engine ? 1 : s.batch_size);
+  const std::vector<CacheKind> kinds = cache_kinds(own, s.dtype, s.fp8_cache, workings);
+  write_cache(w, kinds, s.context() - 1, by_engine ? 1 : s.batch_size);
   if (by_engine) {
-    write_engine(w, scenario, engine_of(scenario, own, trained.parameters, workings), trained);
+    write_engine(w, scenario, engine_of(scenario, own, kinds, trained.parameters), trained);
   } else {
     write_generation(w, scenario);
   }

@@ -14,7 +14,7 @@ struct Trained {
   device::Range between;         // likewise, while an engine generates
 };
 
-// A key and its value: null where nothing is served.
+// A key and its value; the scenario has `serving`.
 void write_serving(json::Writer& w, const Scenario& scenario, const Trained& trained);
 
 }  // namespace ledger::serving

@@ -1,14 +1,5 @@
 // Everybody's page: assistive technology, small screens, other languages, paper.
-import AxeBuilder from '@axe-core/playwright';
-import { expect, test } from './support.mjs';
-
-const findings = async (page, place = 'body') => {
-  const axe = new AxeBuilder({ page }).include(place).options({ resultTypes: ['violations'] });
-  const { violations } = await axe.analyze();
-  return violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
-  );
-};
+import { expect, findings, test } from './support.mjs';
 
 async function open_everything(page) {
   await page.getByText('Every setting').click();

@@ -1,11 +1,8 @@
 // Changes as advice and as a trail, scenarios side by side, rules of thumb: as people use them.
-import AxeBuilder from '@axe-core/playwright';
-import { bytes, expect, test } from './support.mjs';
+import { bytes, expect, findings, test } from './support.mjs';
 
 const kTooMuch = '#model=meta-llama/Llama-3.1-8B&max_length=4096&card=rtx-4090';
 const beside = (page) => page.locator('#beside > summary');
-const axe = async (page) =>
-  expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
 const shown = (page) => page.locator('#verdict-sentence');
 
 test('where no single change is enough, a pair of them fits with one click, and can be taken back', async ({
@@ -19,14 +16,14 @@ test('where no single change is enough, a pair of them fits with one click, and 
   const pair = page.locator('[data-pair]').first();
   await expect(pair).toBeVisible();
   const promised = await bytes(page.locator('#pairs data').first());
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
   await pair.click();
   await expect(shown(page)).toHaveClass(/yes/);
   expect(await bytes(page.locator('#answer .details data').first())).toBe(promised);
   await expect(page.locator('.trail li')).toHaveCount(1);
   await expect(page.locator('.trail li')).toContainText('now it fits');
   await expect(page.locator('[data-pair]')).toHaveCount(0);
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
   await page.getByRole('button', { name: 'Undo the last' }).click();
   await expect(shown(page)).toHaveClass(/no/);
   await expect(page.locator('.trail')).toHaveCount(0);
@@ -77,7 +74,7 @@ test('four scenarios side by side, explained by part', async ({ ledger, page }) 
   await pin.click();
   await expect(row).toHaveCount(4);
   await expect(pin).toBeDisabled();
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
   await page.getByRole('button', { name: 'Open A', exact: true }).click();
   await expect.poll(() => bytes(peak)).toBe(first);
   await page.getByRole('button', { name: 'Let A go' }).click();
@@ -94,7 +91,7 @@ test('rules of thumb count parameters, the replay counts tensors', async ({ ledg
   expect(await says('wide gradients')).toBe(18 * parameters);
   // 34 · 1,024 tokens · width 4,096 · 36 layers
   expect(await says('activations')).toBe(34 * 1024 * 4096 * 36);
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
 });
 
 test('on a phone nothing is wider than the page', async ({ ledger, page }) => {
@@ -106,7 +103,7 @@ test('on a phone nothing is wider than the page', async ({ ledger, page }) => {
   await expect(page.locator('.stacks li')).toHaveCount(2);
   await expect(page.locator('.trail li')).toHaveCount(1);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
 });
 
 test('the whole curve is drawn over two hundred values, can be stopped, and copied as data and as a picture', async ({
@@ -132,7 +129,7 @@ test('the whole curve is drawn over two hundred values, can be stopped, and copi
   await page.keyboard.press('Enter');
   const status = page.locator('#sweep [data-key=whole] [role=status]');
   await expect(status).toContainText('of 200 values were counted', { timeout: 60_000 });
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
   await page.locator('#sweep .copies [data-act=sweep]').click();
   await expect.poll(last_copy).toMatch(/^training\.max_length,peak_bytes,counted,/);
   const rows = (await last_copy()).trim().split('\n').slice(1);

@@ -1,6 +1,5 @@
 // The documentation beside the page: reached from it, readable by everybody, without a script.
-import AxeBuilder from '@axe-core/playwright';
-import { expect, test } from './support.mjs';
+import { expect, findings, test } from './support.mjs';
 
 test('the page leads to its documentation, which leads back', async ({ ledger, page }) => {
   await ledger();
@@ -21,10 +20,7 @@ for (const scheme of ['light', 'dark']) {
     if (project.name === 'chromium') await page.emulateMedia({ colorScheme: scheme });
     // The smallest that has headings, lists, tables and code: axe takes long on long pages.
     await page.goto(`${baseURL}/docs/embedding.html`);
-    const { violations } = await new AxeBuilder({ page })
-      .options({ resultTypes: ['violations'] })
-      .analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`)).toEqual([]);
+    expect(await findings(page)).toEqual([]);
   });
 }
 

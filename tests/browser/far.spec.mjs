@@ -2,13 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import AxeBuilder from '@axe-core/playwright';
-import { alive, expect, test } from './support.mjs';
+import { alive, expect, findings, test } from './support.mjs';
 
 const word = (page, id) => page.locator(`.word[data-word=${id}]`);
 const far = (page) => page.locator('summary').filter({ hasText: 'How far it goes' });
-const axe = async (page) =>
-  expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
 
 test('the largest micro-batch fits, the next one does not, and both can be taken', async ({
   ledger,
@@ -24,7 +21,7 @@ test('the largest micro-batch fits, the next one does not, and both can be taken
   await expect(page.locator('#verdict-sentence')).toHaveClass(/yes/);
   await word(page, 'batch').press('ArrowUp');
   await expect(page.locator('#verdict-sentence')).not.toHaveClass(/yes/);
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
 });
 
 test('the peak is swept by any of its letters, and the figures stand in a table', async ({
@@ -84,7 +81,7 @@ test('a recorded history is drawn beside the estimate, and what is none is refus
   const read = page.locator('#recorded [data-key=history]');
   await expect(read.locator('data').first()).toHaveAttribute('value', '31796736');
   await expect(read.locator('tbody tr').first()).toBeVisible();
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
   await page.locator('#snapshot').setInputFiles({ ...file, buffer: Buffer.from('no pickle') });
   await expect(page.locator('#recorded .problem')).toContainText('not a pickle');
 });

@@ -1,7 +1,6 @@
 // Settings of other programs, pasted and dropped, as people bring them.
-import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
-import { expect, kSingle, test } from './support.mjs';
+import { expect, findings, kSingle, test } from './support.mjs';
 
 const data = (name) => readFileSync(new URL(`../data/imports/${name}`, import.meta.url), 'utf8');
 const kBox = '#given-box';
@@ -25,11 +24,6 @@ const drop = (page, files) =>
         new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }),
       );
   }, files);
-
-const axe = async (page) => {
-  const { violations } = await new AxeBuilder({ page }).include(kBox).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`)).toEqual([]);
-};
 
 test('from a cold start, an Axolotl YAML and an RTX 4090 give the verdict in three actions', async ({
   ledger,
@@ -64,7 +58,7 @@ test('every key says what it became, and the card stays; undo gives back what wa
   await expect(box.locator('[role=status]')).toContainText('It does not fit');
   await expect(page).toHaveURL(/card=rtx-4090/);
   await expect(page).toHaveURL(/Llama-3.1-8B/);
-  await axe(page);
+  expect(await findings(page, kBox)).toEqual([]);
   await box.getByRole('button', { name: 'Undo' }).click();
   await expect(page.locator('#say')).toContainText('Qwen3-0.6B');
   await expect(page).toHaveURL(/model=Qwen\/Qwen3-0.6B&card=rtx-4090/);
@@ -93,7 +87,7 @@ test('a model that is not known asks for its config.json, which completes it', a
   const box = page.locator('#given');
   await expect(box.locator('.problem')).toContainText('config.json');
   await expect(box).toContainText('did you mean micro_batch_size');
-  await axe(page);
+  expect(await findings(page, kBox)).toEqual([]);
   await paste(page, data('config.json'));
   await expect(box.locator('.problem')).toHaveCount(0);
   await expect(page.locator('#say')).toContainText('a pasted llama');
@@ -144,7 +138,7 @@ test('on a phone nothing is wider than the page', async ({ ledger, page }) => {
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
   expect(wide).toBeLessThanOrEqual(0);
-  await axe(page);
+  expect(await findings(page, kBox)).toEqual([]);
 });
 
 test('the single file reads YAML too', async ({ page }) => {

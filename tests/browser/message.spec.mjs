@@ -1,6 +1,5 @@
 // A pasted out-of-memory message and measured figures, as people use them.
-import AxeBuilder from '@axe-core/playwright';
-import { expect, kSingle, test } from './support.mjs';
+import { expect, findings, kSingle, test } from './support.mjs';
 
 const kMessage = `[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.64 GiB. GPU 0 has a total capacity of
 23.64 GiB of which 1.29 GiB is free. Including non-PyTorch memory, this process has 22.34 GiB memory in use. Of the allocated
@@ -21,8 +20,7 @@ test('a message names its tensor and what to change first, and the change is mad
   // 4 bytes for each of 8 sequences of 1,024 tokens and 151,936 words: 4.64 GiB.
   await expect(said.locator('table').nth(1).locator('tbody th').first()).toContainText('logits');
   await expect(said).toContainText('23.64 GiB');
-  const report = await new AxeBuilder({ page }).include('#error').analyze();
-  expect(report.violations.map(({ id }) => id)).toEqual([]);
+  expect(await findings(page, '#error')).toEqual([]);
   await said.locator('[data-cure]').first().click();
   await expect(page).not.toHaveURL(/per_device_train_batch_size=8/);
   await expect(page.locator('#problems li')).toHaveCount(0);

@@ -1,6 +1,5 @@
 // Two moments of the steps beside each other, and the search of the ledger.
-import AxeBuilder from '@axe-core/playwright';
-import { bytes, expect, test } from './support.mjs';
+import { bytes, expect, findings, test } from './support.mjs';
 
 const cursor = (page) => page.getByRole('slider', { name: 'Moment of the two steps' });
 
@@ -72,6 +71,5 @@ test('axe finds nothing, and a phone does not scroll sideways', async ({ ledger,
   await page.getByRole('searchbox', { name: /Search the ledger/ }).fill('loss');
   await expect(page.locator('#ledger .alive').first()).toBeVisible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-  const { violations } = await new AxeBuilder({ page }).include('#ledger').analyze();
-  expect(violations.map(({ id }) => id)).toEqual([]);
+  expect(await findings(page, '#ledger')).toEqual([]);
 });

@@ -1,8 +1,7 @@
 // What is served afterwards: opened, chosen by keys, every figure equal to the report's.
-import AxeBuilder from '@axe-core/playwright';
 import { read_address } from '../../web/address.mjs';
 import { native } from '../wasm/load.mjs';
-import { expect, test } from './support.mjs';
+import { expect, findings, test } from './support.mjs';
 import { figures, is_one_of, values } from './trace.mjs';
 
 const catalog = JSON.parse(native(['catalog']));
@@ -85,8 +84,7 @@ test('one rank stands beside one device alone, in figures of both reports', asyn
   expect(await held(page, '#ranks', { ...alone, now })).toBeGreaterThan(20);
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-  const { violations } = await new AxeBuilder({ page }).include('#divided').analyze();
-  expect(violations.map(({ id }) => id)).toEqual([]);
+  expect(await findings(page, '#divided')).toEqual([]);
 });
 
 test('axe finds nothing in serving, and a phone does not scroll sideways', async ({
@@ -98,6 +96,5 @@ test('axe finds nothing in serving, and a phone does not scroll sideways', async
   await page.locator('#afterwards > summary').click();
   await expect(page.locator('#serving data').first()).toBeVisible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-  const { violations } = await new AxeBuilder({ page }).include('#afterwards').analyze();
-  expect(violations.map(({ id }) => id)).toEqual([]);
+  expect(await findings(page, '#afterwards')).toEqual([]);
 });

@@ -1,11 +1,8 @@
 // What people hand on: addresses that outlive versions, a picture, a citation, lines of the ledger.
 import { readFileSync } from 'node:fs';
-import AxeBuilder from '@axe-core/playwright';
-import { alive, expect, test } from './support.mjs';
+import { alive, expect, findings, test } from './support.mjs';
 
 const sharing = (page) => page.locator('#sharing > summary');
-const axe = async (page) =>
-  expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
 
 // What the page copies is kept where a test can read it: not every browser lets it read the clipboard.
 const keep_copies = (page) =>
@@ -60,7 +57,7 @@ test('by keyboard alone: the picture is saved as PNG, copied, and the estimate c
   await sharing(page).focus();
   await page.keyboard.press('Enter');
   await expect(page.locator('canvas.shared')).toHaveAttribute('aria-label', /It fits/);
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
   // Playwright hears of downloads from Chromium alone.
   if (browserName === 'chromium') {
     const download = page.waitForEvent('download');
@@ -100,7 +97,7 @@ test('on a phone nothing is wider than the page', async ({ ledger, page }) => {
   await page.locator('[data-part=activations]').click();
   await page.locator('tr.line button').first().click();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
-  await axe(page);
+  expect(await findings(page)).toEqual([]);
 });
 
 test('a letter of a working is dragged, or moved by keys, and the page follows', async ({

@@ -1,4 +1,5 @@
 // What the browser tests share: a page that is watched while it is used.
+import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect } from '@playwright/test';
 
 export { expect };
@@ -44,3 +45,13 @@ export const alive = (page) => expect(page.locator('html.alive')).toHaveCount(1)
 
 /** The bytes behind a size on the page. */
 export const bytes = async (locator) => Number(await locator.getAttribute('value'));
+
+/** What axe finds in the page, or in a place of it, a line each. */
+export async function findings(page, place) {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] });
+  if (place) axe.include(place);
+  const { violations } = await axe.analyze();
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+  );
+}

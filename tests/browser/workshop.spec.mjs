@@ -1,14 +1,6 @@
 // The workshop as people use it: by keyboard, on a phone, in a room, on paper; nothing leaves the machine.
-import AxeBuilder from '@axe-core/playwright';
-import { alive, expect, kSingle, test } from './support.mjs';
+import { alive, expect, findings, kSingle, test } from './support.mjs';
 
-const findings = async (page) => {
-  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] });
-  const { violations } = await axe.analyze();
-  return violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-  );
-};
 const width = (page) => page.evaluate(() => document.documentElement.scrollWidth);
 
 /** Opens a place of the workshop and waits until the core has answered. */

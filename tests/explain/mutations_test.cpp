@@ -2,24 +2,13 @@
 #include <doctest/doctest.h>
 
 #include "core/explain/compare.hpp"
+#include "tests/chance.hpp"
 #include "tests/explain/rows.hpp"
 
 namespace ledger {
 namespace {
 
 using nlohmann::json;
-
-// The same on every machine.
-class Chance {
- public:
-  std::size_t below(std::size_t count) {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<std::size_t>(state_ >> 33) % count;
-  }
-
- private:
-  std::uint64_t state_ = 1;
-};
 
 std::string mutated(const std::vector<json>& rows, Chance& chance) {
   const auto any = [&] { return rows[chance.below(rows.size())].at("message").get<std::string>(); };

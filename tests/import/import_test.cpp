@@ -9,6 +9,7 @@
 #include "core/import/import.hpp"
 #include "core/import/sheet.hpp"
 #include "core/report.hpp"
+#include "tests/chance.hpp"
 
 namespace ledger {
 namespace {
@@ -234,18 +235,6 @@ TEST_CASE("nonsense has an answer") {
     CHECK_FALSE_MESSAGE(silent, text);
   }
 }
-
-// The same on every machine.
-class Chance {
- public:
-  std::size_t below(std::size_t count) {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<std::size_t>(state_ >> 33) % count;
-  }
-
- private:
-  std::uint64_t state_ = 1;
-};
 
 std::string read(const std::string& name) {
   std::ifstream file(std::string(TEST_DATA_DIR) + "/imports/" + name);
